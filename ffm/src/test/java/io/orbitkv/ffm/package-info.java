@@ -1,0 +1,4 @@
+@NullMarked
+package io.orbitkv.ffm;
+
+import org.jspecify.annotations.NullMarked;
