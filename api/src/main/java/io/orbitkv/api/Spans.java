@@ -9,8 +9,9 @@ final class Spans {
       throw invalid(offset, length, stride, count, "is not a span");
     }
     try {
-      long unused = end(offset, length, stride, count) + Math.multiplyExact(length, (long) count);
-      if (unused < 0) {
+      long total =
+          end(offset, length, stride, count) + Math.multiplyExact(length, (long) count);
+      if (total < 0) {
         throw new ArithmeticException();
       }
     } catch (ArithmeticException e) {

@@ -1,0 +1,108 @@
+package io.orbitkv.manager;
+
+import io.orbitkv.adapter.BlockName;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.manager.catalog.Catalog;
+import io.orbitkv.manager.catalog.LeaseTable;
+import io.orbitkv.manager.local.BlockService;
+import io.orbitkv.manager.memory.Hold;
+import io.orbitkv.manager.memory.MemoryArena;
+import io.orbitkv.manager.memory.Pool;
+import io.orbitkv.manager.transfer.BlockReader;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+
+/** What engines can do with the blocks of this Manager. */
+final class EngineBlocks implements BlockService {
+  private final Pool pool;
+  private final Catalog catalog;
+  private final LeaseTable leases;
+  private final BlockReader reader;
+  private final Supplier<String> status;
+  private final LongAdder publishedBlocks = new LongAdder();
+  private final LongAdder publishedBytes = new LongAdder();
+  private volatile boolean closed;
+
+  EngineBlocks(
+      Pool pool, Catalog catalog, LeaseTable leases, BlockReader reader, Supplier<String> status) {
+    this.pool = pool;
+    this.catalog = catalog;
+    this.leases = leases;
+    this.reader = reader;
+    this.status = status;
+  }
+
+  @Override
+  public List<SharedArena> arenas() {
+    return pool.arenas().stream().map(EngineBlocks::shared).toList();
+  }
+
+  @Override
+  public Published publish(BlockName name, MemorySegment source) {
+    checkOpen();
+    if (catalog.contains(name)) {
+      return Published.PRESENT;
+    }
+    Hold filling = catalog.reserve(source.byteSize(), name);
+    try {
+      MemorySegment.copy(source, 0, filling.allocation().memory(), 0, source.byteSize());
+    } catch (RuntimeException e) {
+      catalog.abandon(filling);
+      throw e;
+    }
+    if (!catalog.seal(name, filling)) {
+      return Published.PRESENT;
+    }
+    publishedBlocks.increment();
+    publishedBytes.add(source.byteSize());
+    return Published.STORED;
+  }
+
+  @Override
+  public CompletableFuture<LeasedRead> read(
+      long holder, List<BlockName> names, ReadOptions options) {
+    checkOpen();
+    return reader.read(holder, names, options);
+  }
+
+  @Override
+  public void release(long holder, long lease) {
+    leases.release(holder, lease);
+  }
+
+  @Override
+  public void processExited(long holder) {
+    leases.releaseAll(holder);
+  }
+
+  @Override
+  public String statusJson() {
+    return status.get();
+  }
+
+  void close() {
+    closed = true;
+  }
+
+  long publishedBlocks() {
+    return publishedBlocks.sum();
+  }
+
+  long publishedBytes() {
+    return publishedBytes.sum();
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new TransportException(FaultCode.CLOSING, "this Manager is shutting down");
+    }
+  }
+
+  private static SharedArena shared(MemoryArena arena) {
+    return new SharedArena(arena.fd(), arena.bytes());
+  }
+}

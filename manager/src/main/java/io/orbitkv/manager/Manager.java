@@ -1,0 +1,327 @@
+package io.orbitkv.manager;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import io.orbitkv.api.DrainReceipt;
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.GrantId;
+import io.orbitkv.api.Side;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.api.spi.Peer;
+import io.orbitkv.api.spi.TransportProvider;
+import io.orbitkv.ffm.NativeException;
+import io.orbitkv.manager.catalog.Catalog;
+import io.orbitkv.manager.catalog.LeaseTable;
+import io.orbitkv.manager.config.ManagerConfiguration;
+import io.orbitkv.manager.control.PeerHello;
+import io.orbitkv.manager.grant.GrantAuthority;
+import io.orbitkv.manager.grant.GrantLimits;
+import io.orbitkv.manager.local.LocalOptions;
+import io.orbitkv.manager.local.LocalOptions;
+import io.orbitkv.manager.local.LocalServer;
+import io.orbitkv.manager.memory.Pool;
+import io.orbitkv.manager.transfer.BlockReader;
+import io.orbitkv.manager.transfer.DrainCoordinator;
+import io.orbitkv.manager.transfer.ReceiptCounters;
+import io.orbitkv.manager.transfer.RemotePeers;
+import io.orbitkv.manager.transfer.Tickets;
+import io.orbitkv.manager.transfer.TransferLimits;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One Manager: composes its parts, starts them in order, and ends them in the order of withdrawal:
+ * publication, new grants, admission, drain, unregister, unmap. Owned by the process; ends by
+ * {@link #shutdown()}.
+ */
+public final class Manager {
+  private static final Logger LOG = LoggerFactory.getLogger(Manager.class);
+  private static final long MAX_DESCRIPTOR_BYTES = 8L << 20;
+  private static final int MAX_DESCRIPTORS = 16_384;
+
+  private final ManagerConfiguration configuration;
+  private final Epoch epoch = Epoch.random();
+  private final long startedNanos = System.nanoTime();
+  private final Pool pool;
+  private final Engine engine;
+  private final ReceiptCounters receipts = new ReceiptCounters();
+  private final DrainCoordinator coordinator;
+  private final Catalog catalog;
+  private final LeaseTable leases;
+  private final Tickets tickets;
+  private final RemotePeers peers;
+  private final BlockReader reader;
+  private final EngineBlocks blocks;
+  private final GrantAuthority authority;
+  private final ControlPlane control;
+  private final LocalServer local;
+  private final CountDownLatch ended = new CountDownLatch(1);
+
+  private Manager(ManagerConfiguration configuration, Pool pool, Engine engine) {
+    this.configuration = configuration;
+    this.pool = pool;
+    this.engine = engine;
+    this.coordinator =
+        new DrainCoordinator(
+            engine.issuer(), receipts, 2 * configuration.retirementGrace().toNanos());
+    this.catalog = new Catalog(pool);
+    this.leases = new LeaseTable(configuration.leaseLifetime().toNanos());
+    this.tickets =
+        new Tickets(
+            epoch,
+            engine.issuer(),
+            coordinator,
+            new Peer.TicketOptions(configuration.transferProgressTimeout().toNanos()));
+    this.peers = new RemotePeers(engine.transport());
+    this.reader =
+        new BlockReader(
+            pool, catalog, leases, tickets, limits(), peers, engine.transport().epoch());
+    this.blocks = new EngineBlocks(pool, catalog, leases, reader, this::statusJson);
+    this.authority =
+        new GrantAuthority(
+            catalog,
+            engine.transport(),
+            engine.issuer(),
+            coordinator,
+            new GrantLimits(
+                configuration.maxGrantsPerPeer(),
+                configuration.maxPinnedBytesPerPeer(),
+                configuration.grantLifetime().toNanos()),
+            this::hello,
+            this::revoked);
+    this.control = new ControlPlane(configuration, epoch);
+    try {
+      control.start(authority, peers);
+      this.local =
+          LocalServer.start(
+              configuration.socketPath(control.port()),
+              LocalOptions.of(configuration),
+              epoch,
+              blocks);
+    } catch (RuntimeException e) {
+      control.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Starts a Manager; when this returns it serves engines and peers.
+   *
+   * @param configuration checked
+   * @param provider usable here, with evidence that suffices
+   * @throws TransportException naming what could not be had; nothing is left behind
+   */
+  public static Manager start(ManagerConfiguration configuration, TransportProvider provider) {
+    Pool pool;
+    try {
+      pool = new Pool(configuration.poolBytes());
+    } catch (NativeException e) {
+      throw new TransportException(
+          FaultCode.EXHAUSTED,
+          "a pool of "
+              + configuration.poolBytes()
+              + " bytes can not be had: "
+              + e.getMessage()
+              + "; ask for less by --pool-bytes",
+          e);
+    }
+    try {
+      Engine engine = Engine.open(provider, configuration, pool);
+      try {
+        Manager manager = new Manager(configuration, pool, engine);
+        manager.publish();
+        return manager;
+      } catch (RuntimeException e) {
+        engine.close();
+        throw e;
+      }
+    } catch (RuntimeException e) {
+      pool.close();
+      throw e;
+    }
+  }
+
+  /** Where engine processes attach. */
+  public Path socketPath() {
+    return local.socketPath();
+  }
+
+  /** Where peers reach its control server, {@code host:port}; empty if it has none. */
+  public String controlAddress() {
+    return control.address();
+  }
+
+  /** Its addresses and identities, for people and machines. */
+  public JsonObject describe() {
+    JsonObject json = new JsonObject();
+    json.addProperty("socket", socketPath().toString());
+    json.addProperty("control", controlAddress());
+    json.addProperty("endpoint", engine.transport().endpoint().toString());
+    json.addProperty("backend", engine.backend());
+    json.addProperty("epoch", epoch.toString());
+    return json;
+  }
+
+  /** Its state for people and machines, as one JSON object. */
+  public String statusJson() {
+    JsonObject json = new JsonObject();
+    JsonObject self = describe();
+    self.addProperty("transport_epoch", engine.transport().epoch().toString());
+    self.addProperty("uptime_ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedNanos));
+    Pool.Usage usage = pool.usage();
+    json.add("manager", self);
+    json.add("pool", StatusReport.pool(usage));
+    json.add("quarantine", StatusReport.quarantine(usage));
+    json.add("catalog", catalogStatus());
+    json.add("reads", readStatus());
+    json.add("leases", leaseStatus());
+    json.add("tickets", ticketStatus());
+    json.add("grants", StatusReport.grants(authority.given(), authority.states()));
+    json.add("receipts", StatusReport.receipts(receipts, Side.values()));
+    json.add("receipts_destination", StatusReport.receipts(receipts, Side.DESTINATION));
+    json.add("receipts_source", StatusReport.receipts(receipts, Side.SOURCE));
+    json.addProperty("receipts_refused", receipts.refused());
+    json.add("budget", budgetStatus());
+    json.add("transport", StatusReport.numbers(engine.meters().snapshot()));
+    json.add("peers", StatusReport.peers(peers.hellos()));
+    json.add("holds", StatusReport.holds(pool.holds()));
+    return json.toString();
+  }
+
+  /**
+   * Ends the Manager in the order of withdrawal, with the configured deadline for the drain. What
+   * has no receipt by then stays held, mapped and registered, and is named.
+   */
+  public ShutdownReport shutdown() {
+    LOG.info("shutdown: withdrawn from membership, no new grants");
+    control.withdraw();
+    authority.close();
+    blocks.close();
+    engine.transport().quiesce();
+    tickets.close();
+    long deadline = System.nanoTime() + configuration.sourceCloseDeadline().toNanos();
+    for (DrainReceipt receipt : engine.transport().closeSource(deadline)) {
+      coordinator.accept(receipt);
+    }
+    awaitDrain(deadline);
+    local.stop();
+    reader.close();
+    control.close();
+    peers.close();
+    List<String> held = new ArrayList<>();
+    coordinator.waitingSubjects().forEach(subject -> held.add(subject + " waits for a receipt"));
+    tickets.undrainedIds().stream()
+        .filter(id -> !coordinator.waitingSubjects().contains(id))
+        .forEach(id -> held.add(id + " has no outcome"));
+    if (held.isEmpty()) {
+      release(held);
+    }
+    coordinator.close();
+    ended.countDown();
+    return new ShutdownReport(held);
+  }
+
+  /** Waits until {@link #shutdown()} has returned. */
+  public void awaitShutdown() throws InterruptedException {
+    ended.await();
+  }
+
+  private void publish() {
+    control.publish();
+    LOG.info("manager serves: {}", describe());
+  }
+
+  private void release(List<String> held) {
+    try {
+      engine.close();
+    } catch (TransportException e) {
+      held.add(String.valueOf(e.getMessage()));
+      return;
+    }
+    try {
+      pool.close();
+    } catch (TransportException e) {
+      // Only leases are left: the engines' own mappings stay valid, and nothing is reused.
+      LOG.debug("arenas stay mapped until exit: {}", e.getMessage());
+    }
+  }
+
+  private void awaitDrain(long deadline) {
+    try {
+      if (!coordinator.awaitIdle(deadline)) {
+        LOG.warn("shutdown: waited in vain for {}", coordinator.waitingSubjects());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private TransferLimits limits() {
+    return new TransferLimits(
+        Math.min(configuration.maxReadBytes(), engine.transport().capabilities().maxReadBytes()),
+        Math.min(MAX_DESCRIPTORS, engine.transport().capabilities().maxDescriptors()),
+        MAX_DESCRIPTOR_BYTES);
+  }
+
+  private PeerHello hello() {
+    return new PeerHello(
+        epoch,
+        "pid " + ProcessHandle.current().pid() + " at " + controlAddress(),
+        controlAddress(),
+        engine.backend(),
+        engine.transport().epoch(),
+        engine.transport().endpoint(),
+        engine.transport().peerBytes());
+  }
+
+  private void revoked(Epoch requester, GrantId grant) {
+    control.announceRevoked(requester, grant);
+  }
+
+  private JsonElement catalogStatus() {
+    JsonObject json = new JsonObject();
+    json.addProperty("blocks", catalog.size());
+    json.addProperty("evictions", catalog.evictions());
+    json.addProperty("published_blocks", blocks.publishedBlocks());
+    json.addProperty("published_bytes", blocks.publishedBytes());
+    return json;
+  }
+
+  private JsonElement readStatus() {
+    JsonObject json = new JsonObject();
+    json.addProperty("local_blocks", reader.localBlocks());
+    json.addProperty("peer_blocks", reader.peerBlocks());
+    json.addProperty("peer_bytes", reader.peerBytes());
+    json.addProperty("missed_blocks", reader.missedBlocks());
+    return json;
+  }
+
+  private JsonElement leaseStatus() {
+    JsonObject json = new JsonObject();
+    json.addProperty("open", leases.size());
+    json.addProperty("expired", leases.expired());
+    return json;
+  }
+
+  private JsonElement ticketStatus() {
+    JsonObject json = new JsonObject();
+    json.addProperty("submitted", tickets.submitted());
+    json.addProperty("undrained", tickets.undrained());
+    json.add("outcomes", StatusReport.numbers(tickets.outcomes()));
+    return json;
+  }
+
+  private JsonElement budgetStatus() {
+    JsonObject json = new JsonObject();
+    json.addProperty("live_batches", engine.budget().batches());
+    json.addProperty("descriptor_bytes", engine.budget().descriptorBytes());
+    json.addProperty("refusals", engine.budget().refusals());
+    return json;
+  }
+}

@@ -1,0 +1,100 @@
+package io.orbitkv.manager;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.orbitkv.api.Evidence;
+import io.orbitkv.api.Side;
+import io.orbitkv.manager.control.PeerHello;
+import io.orbitkv.manager.grant.GrantState;
+import io.orbitkv.manager.memory.Hold;
+import io.orbitkv.manager.memory.Pool;
+import io.orbitkv.manager.transfer.ReceiptCounters;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Pieces of a Manager's state as JSON: names in lower case, units in the names. */
+final class StatusReport {
+  /** Holds that are listed one by one, at most. */
+  private static final int LISTED_HOLDS = 1000;
+
+  private StatusReport() {}
+
+  static JsonObject pool(Pool.Usage usage) {
+    JsonObject json = new JsonObject();
+    json.addProperty("capacity_bytes", usage.capacity());
+    json.addProperty("free_bytes", usage.free());
+    json.addProperty("retired_bytes", usage.retired());
+    json.addProperty("holds", usage.holds());
+    return json;
+  }
+
+  static JsonObject quarantine(Pool.Usage usage) {
+    JsonObject json = new JsonObject();
+    json.addProperty("bytes", usage.quarantined());
+    json.addProperty("holds", usage.quarantinedHolds());
+    return json;
+  }
+
+  static JsonObject receipts(ReceiptCounters counters, Side... sides) {
+    JsonObject json = new JsonObject();
+    for (Evidence evidence : Evidence.values()) {
+      long sum = 0;
+      for (Side side : sides) {
+        sum += counters.spent(side, evidence);
+      }
+      if (sum > 0) {
+        json.addProperty(evidence.name(), sum);
+      }
+    }
+    return json;
+  }
+
+  static JsonObject grants(long given, Map<GrantState, Integer> states) {
+    JsonObject json = new JsonObject();
+    json.addProperty("given", given);
+    for (GrantState state : GrantState.values()) {
+      if (state != GrantState.DRAINED) {
+        json.addProperty(state.name().toLowerCase(Locale.ROOT), states.getOrDefault(state, 0));
+      }
+    }
+    return json;
+  }
+
+  static JsonObject numbers(Map<String, ? extends Number> values) {
+    JsonObject json = new JsonObject();
+    values.forEach((name, value) -> json.addProperty(name, value.longValue()));
+    return json;
+  }
+
+  static JsonArray peers(List<PeerHello> hellos) {
+    JsonArray json = new JsonArray();
+    for (PeerHello hello : hellos) {
+      JsonObject peer = new JsonObject();
+      peer.addProperty("name", hello.managerName());
+      peer.addProperty("control", hello.controlAddress());
+      peer.addProperty("endpoint", hello.endpoint().toString());
+      peer.addProperty("manager_epoch", hello.managerEpoch().toString());
+      peer.addProperty("transport_epoch", hello.transportEpoch().toString());
+      json.add(peer);
+    }
+    return json;
+  }
+
+  static JsonArray holds(List<Hold> holds) {
+    JsonArray json = new JsonArray();
+    long now = System.nanoTime();
+    for (Hold hold : holds.subList(0, Math.min(LISTED_HOLDS, holds.size()))) {
+      JsonObject entry = new JsonObject();
+      entry.addProperty("kind", hold.kind().name().toLowerCase(Locale.ROOT));
+      entry.addProperty("holder", hold.holder().toString());
+      entry.addProperty("generation", hold.allocation().generation());
+      entry.addProperty("bytes", hold.allocation().bytes());
+      entry.addProperty("age_ms", TimeUnit.NANOSECONDS.toMillis(now - hold.sinceNanos()));
+      entry.addProperty("ended_by", hold.kind().endedBy());
+      json.add(entry);
+    }
+    return json;
+  }
+}

@@ -1,0 +1,42 @@
+package io.orbitkv.manager.control;
+
+import io.orbitkv.adapter.BlockName;
+import java.util.List;
+
+/**
+ * The owner's answers. Called on the control server's event loop: nothing here may block. All
+ * methods are thread-safe and idempotent.
+ */
+public interface ControlService {
+  /** What this Manager says of itself now. */
+  PeerHello hello();
+
+  /**
+   * Decides whether to talk to a peer.
+   *
+   * @throws io.orbitkv.api.TransportException UNSUPPORTED if it has another backend, naming both;
+   *     CLOSING while this Manager is on its way down
+   */
+  void accept(PeerHello peer);
+
+  /**
+   * Which of these blocks are here.
+   *
+   * @return for each name its length in bytes, or -1. A candidate, never a promise
+   */
+  long[] locate(PeerHello peer, List<BlockName> names);
+
+  /**
+   * Grants.
+   *
+   * @throws io.orbitkv.api.TransportException NOT_FOUND if none of the blocks is here, STALE_EPOCH,
+   *     EXHAUSTED by a limit of this peer, CLOSING; nothing was pinned then
+   */
+  GrantOffer authorize(PeerHello peer, GrantRequest request);
+
+  /** Retires a grant of this peer. */
+  void complete(PeerHello peer, Completion completion);
+
+  /** The peer's stream has ended: its grants are retired; their memory waits for evidence. */
+  void peerLost(PeerHello peer);
+}

@@ -1,0 +1,317 @@
+package io.orbitkv.manager.grant;
+
+import io.orbitkv.adapter.BlockName;
+import io.orbitkv.api.Descriptor;
+import io.orbitkv.api.DrainReceipt;
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.GrantId;
+import io.orbitkv.api.ReceiptIssuer;
+import io.orbitkv.api.TicketId;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.api.spi.SourceHold;
+import io.orbitkv.api.spi.Transport;
+import io.orbitkv.manager.catalog.Catalog;
+import io.orbitkv.manager.control.Completion;
+import io.orbitkv.manager.control.ControlService;
+import io.orbitkv.manager.control.GrantOffer;
+import io.orbitkv.manager.control.GrantRequest;
+import io.orbitkv.manager.control.PeerHello;
+import io.orbitkv.manager.memory.Hold;
+import io.orbitkv.manager.memory.HoldKind;
+import io.orbitkv.manager.transfer.DrainCoordinator;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The owner's half of every READ: gives grants, retires them when they are completed, revoked or
+ * expired, and unpins the source when this Manager's own provider proves that half drained.
+ * Complete, expiry and revoke alone free nothing.
+ *
+ * <p>Called on the control server's event loop; nothing here blocks. Thread-safe.
+ */
+public final class GrantAuthority implements ControlService, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(GrantAuthority.class);
+
+  private final Catalog catalog;
+  private final Transport transport;
+  private final ReceiptIssuer issuer;
+  private final DrainCoordinator coordinator;
+  private final GrantLimits limits;
+  private final Supplier<PeerHello> self;
+  private final BiConsumer<Epoch, GrantId> revoked;
+  private final AtomicLong lastId = new AtomicLong();
+  private final ScheduledThreadPoolExecutor expiries;
+
+  // Guarded by this.
+  private final Map<TicketId, Grant> byTicket = new HashMap<>();
+  private final EndedTickets ended = new EndedTickets();
+  private final Map<Epoch, PeerAccount> accounts = new HashMap<>();
+  private boolean closed;
+
+  /**
+   * An authority over one transport.
+   *
+   * @param self what this Manager says of itself
+   * @param revoked is told of a grant that was retired without its requester's word, with the
+   *     requester's Manager epoch; must not block
+   */
+  public GrantAuthority(
+      Catalog catalog,
+      Transport transport,
+      ReceiptIssuer issuer,
+      DrainCoordinator coordinator,
+      GrantLimits limits,
+      Supplier<PeerHello> self,
+      BiConsumer<Epoch, GrantId> revoked) {
+    this.catalog = catalog;
+    this.transport = transport;
+    this.issuer = issuer;
+    this.coordinator = coordinator;
+    this.limits = limits;
+    this.self = self;
+    this.revoked = revoked;
+    this.expiries =
+        new ScheduledThreadPoolExecutor(
+            1, Thread.ofPlatform().daemon().name("orbitkv-grant-expiry").factory());
+    this.expiries.setRemoveOnCancelPolicy(true);
+  }
+
+  @Override
+  public PeerHello hello() {
+    return self.get();
+  }
+
+  @Override
+  public void accept(PeerHello peer) {
+    PeerHello own = self.get();
+    if (!own.provider().equals(peer.provider())) {
+      throw new TransportException(
+          FaultCode.UNSUPPORTED,
+          "backend mismatch: "
+              + peer.managerName()
+              + " uses "
+              + peer.provider()
+              + ", "
+              + own.managerName()
+              + " uses "
+              + own.provider()
+              + "; start both with the same --peer-transfer-backend");
+    }
+    synchronized (this) {
+      checkOpen();
+    }
+  }
+
+  @Override
+  public long[] locate(PeerHello peer, List<BlockName> names) {
+    long[] lengths = new long[names.size()];
+    for (int i = 0; i < lengths.length; i++) {
+      lengths[i] = catalog.locate(names.get(i));
+    }
+    return lengths;
+  }
+
+  @Override
+  public synchronized GrantOffer authorize(PeerHello peer, GrantRequest request) {
+    checkOpen();
+    if (!request.ticket().epoch().equals(peer.managerEpoch())
+        || !request.requesterTransport().equals(peer.transportEpoch())) {
+      throw new TransportException(
+          FaultCode.DENIED, peer.managerName() + " asked for a grant in another Manager's name");
+    }
+    if (!request.ownerTransport().equals(transport.epoch())) {
+      throw new TransportException(
+          FaultCode.STALE_EPOCH,
+          "transport epoch "
+              + request.ownerTransport()
+              + " has ended, it is now "
+              + transport.epoch()
+              + "; say Hello again");
+    }
+    Grant known = byTicket.get(request.ticket());
+    if (known != null && known.state() == GrantState.ACTIVE) {
+      return known.offer();
+    }
+    if (known != null || ended.contains(request.ticket())) {
+      throw new TransportException(
+          FaultCode.GRANT_ENDED, "the grant of " + request.ticket() + " has ended");
+    }
+    return grant(peer, request);
+  }
+
+  @Override
+  public void complete(PeerHello peer, Completion completion) {
+    Grant grant;
+    synchronized (this) {
+      grant = byTicket.get(completion.ticket());
+      if (grant == null
+          || !grant.requester().equals(peer.managerEpoch())
+          || !grant.id().equals(completion.grant())) {
+        return;
+      }
+    }
+    retire(grant, "completed");
+  }
+
+  @Override
+  public void peerLost(PeerHello peer) {
+    List<Grant> lost;
+    synchronized (this) {
+      lost =
+          byTicket.values().stream()
+              .filter(grant -> grant.requester().equals(peer.managerEpoch()))
+              .toList();
+    }
+    lost.forEach(grant -> retire(grant, "peer lost"));
+  }
+
+  /** Closes admission for good and retires every grant; their memory waits for evidence. */
+  @Override
+  public void close() {
+    List<Grant> all;
+    synchronized (this) {
+      closed = true;
+      all = List.copyOf(byTicket.values());
+    }
+    expiries.shutdownNow();
+    for (Grant grant : all) {
+      if (retire(grant, "shutdown")) {
+        revoked.accept(grant.requester(), grant.id());
+      }
+    }
+  }
+
+  /** How many grants are in each state; those that are drained are not counted. */
+  public synchronized Map<GrantState, Integer> states() {
+    Map<GrantState, Integer> counts = new HashMap<>();
+    byTicket.values().forEach(grant -> counts.merge(grant.state(), 1, Integer::sum));
+    return counts;
+  }
+
+  /** How many grants were given so far. */
+  public long given() {
+    return lastId.get();
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new TransportException(FaultCode.CLOSING, "this Manager is shutting down");
+    }
+  }
+
+  private GrantOffer grant(PeerHello peer, GrantRequest request) {
+    checkLimits(peer, request);
+    long number = lastId.incrementAndGet();
+    GrantId id = new GrantId(number, number, transport.epoch());
+    List<Hold> source = new ArrayList<>();
+    List<GrantOffer.GrantedRange> ranges = new ArrayList<>();
+    List<Descriptor> descriptors = new ArrayList<>();
+    for (int i = 0; i < request.names().size(); i++) {
+      Hold pin = catalog.hold(request.names().get(i), HoldKind.SOURCE, id).orElse(null);
+      if (pin != null) {
+        source.add(pin);
+        ranges.add(new GrantOffer.GrantedRange(i, pin.allocation().bytes()));
+        descriptors.add(pin.allocation().descriptor(0, pin.allocation().bytes()));
+      }
+    }
+    if (source.isEmpty()) {
+      throw new TransportException(FaultCode.NOT_FOUND, "none of the blocks is here any more");
+    }
+    SourceHold hold;
+    try {
+      issuer.open(id);
+      hold = admit(id, peer, descriptors);
+    } catch (TransportException e) {
+      source.forEach(Hold::end);
+      throw e;
+    }
+    GrantOffer offer = new GrantOffer(id, ranges, limits.lifetimeNanos(), hold.wireForm());
+    Grant grant = new Grant(peer.managerEpoch(), request.ticket(), source, hold, offer);
+    byTicket.put(request.ticket(), grant);
+    accounts.computeIfAbsent(peer.managerEpoch(), _ -> new PeerAccount()).add(grant.bytes());
+    grant.expiresBy(
+        expiries.schedule(() -> expire(grant), limits.lifetimeNanos(), TimeUnit.NANOSECONDS));
+    return offer;
+  }
+
+  private SourceHold admit(GrantId id, PeerHello peer, List<Descriptor> descriptors) {
+    try {
+      return transport.admit(new Transport.Admission(id, peer.transportEpoch(), descriptors));
+    } catch (TransportException e) {
+      coordinator.neverSubmitted(id);
+      throw e;
+    }
+  }
+
+  private void checkLimits(PeerHello peer, GrantRequest request) {
+    long bytes = 0;
+    for (BlockName name : request.names()) {
+      bytes += Math.max(0, catalog.locate(name));
+    }
+    PeerAccount account = accounts.get(peer.managerEpoch());
+    (account == null ? new PeerAccount() : account).check(peer.managerName(), limits, bytes);
+  }
+
+  private void expire(Grant grant) {
+    if (retire(grant, "expired")) {
+      LOG.info("grant expired: {} of {} bytes", grant.id(), grant.bytes());
+      revoked.accept(grant.requester(), grant.id());
+    }
+  }
+
+  private boolean retire(Grant grant, String why) {
+    synchronized (this) {
+      if (grant.state() != GrantState.ACTIVE) {
+        return false;
+      }
+      grant.become(GrantState.RETIRED);
+      grant.hold().revoke();
+    }
+    LOG.debug("grant retired: {}: {}", grant.id(), why);
+    coordinator.watch(grant.id(), grant.hold()::drain, new SourceDrain(grant));
+    return true;
+  }
+
+  private final class SourceDrain implements DrainCoordinator.Listener {
+    private final Grant grant;
+
+    SourceDrain(Grant grant) {
+      this.grant = grant;
+    }
+
+    @Override
+    public void drained(DrainReceipt receipt) {
+      synchronized (GrantAuthority.this) {
+        grant.become(GrantState.DRAINED);
+        byTicket.remove(grant.ticket());
+        ended.add(grant.ticket());
+        PeerAccount account = accounts.get(grant.requester());
+        if (account != null) {
+          account.remove(grant.bytes());
+          if (account.empty()) {
+            accounts.remove(grant.requester());
+          }
+        }
+      }
+      grant.source().forEach(Hold::end);
+    }
+
+    @Override
+    public void quarantined() {
+      synchronized (GrantAuthority.this) {
+        grant.become(GrantState.QUARANTINED);
+      }
+      grant.source().forEach(Hold::quarantine);
+    }
+  }
+}

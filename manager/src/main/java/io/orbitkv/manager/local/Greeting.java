@@ -1,0 +1,176 @@
+package io.orbitkv.manager.local;
+
+import io.orbitkv.adapter.wire.Command;
+import io.orbitkv.adapter.wire.Frame;
+import io.orbitkv.adapter.wire.FrameChannel;
+import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.Hello;
+import io.orbitkv.adapter.wire.Refusal;
+import io.orbitkv.adapter.wire.Welcome;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.Fd;
+import io.orbitkv.ffm.NativeException;
+import io.orbitkv.ffm.PeerCredentials;
+import io.orbitkv.ffm.PidFd;
+import io.orbitkv.ffm.UnixStream;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns a new connection into a session, or refuses it with the reason. Thread-safe. */
+final class Greeting {
+  private static final Logger LOG = LoggerFactory.getLogger(Greeting.class);
+  private static final int HELLO_BYTES = 64 << 10;
+
+  private final LocalOptions options;
+  private final LocalContext context;
+  private final Sessions sessions;
+  private final List<Fd> arenas;
+  private final List<Welcome.ArenaOffer> offers;
+
+  /** The descriptors stay the caller's. */
+  Greeting(
+      LocalOptions options,
+      LocalContext context,
+      Sessions sessions,
+      List<Fd> arenas,
+      List<Welcome.ArenaOffer> offers) {
+    this.options = options;
+    this.context = context;
+    this.sessions = sessions;
+    this.arenas = arenas;
+    this.offers = offers;
+  }
+
+  /** The welcomed session; null if there is none, and then the channel is closed. */
+  @Nullable LocalSession greet(FrameChannel channel) {
+    LocalSession session = null;
+    try {
+      long helloNanos = TimeUnit.MILLISECONDS.toNanos(options.limits().helloMillis());
+      channel.receiveBy(System.nanoTime() + helloNanos);
+      Frame frame = channel.receive(HELLO_BYTES);
+      if (frame != null) {
+        try {
+          session = welcome(channel, frame);
+        } finally {
+          frame.discard();
+        }
+      }
+      return session;
+    } catch (TransportException e) {
+      LOG.info("connection refused: {}", e.getMessage());
+      refuse(channel, e);
+      return null;
+    } catch (NativeException e) {
+      LOG.info("connection lost before its session began: {}", e.getMessage());
+      return null;
+    } finally {
+      if (session == null) {
+        channel.close();
+      }
+    }
+  }
+
+  private LocalSession welcome(FrameChannel channel, Frame frame) {
+    int version = frame.header().version();
+    if (version != Command.VERSION) {
+      throw new TransportException(
+          FaultCode.UNSUPPORTED,
+          "protocol version "
+              + version
+              + " is not spoken here, this Manager speaks "
+              + Command.VERSION
+              + "; use the same release of OrbitKV on both sides");
+    }
+    if (!frame.is(FrameKind.HELLO)) {
+      throw new TransportException(FaultCode.INVALID, "first frame is not HELLO");
+    }
+    PeerCredentials peer = channel.stream().peerCredentials();
+    checkUser(peer);
+    Hello hello = Hello.decode(frame.body());
+    PidFd pidFd = pidFd(frame, peer);
+    LocalSession session = null;
+    try {
+      session = sessions.open(peer.pid(), pidFd, channel);
+    } finally {
+      if (session == null) {
+        pidFd.close();
+      }
+    }
+    channel.identify(context.epoch(), session.token());
+    channel.receiveWithoutDeadline();
+    Welcome welcome =
+        new Welcome(Command.VERSION, context.epoch(), session.token(), session.slot(), offers);
+    try {
+      channel.send(
+          FrameKind.WELCOME,
+          frame.header().requestId(),
+          welcome.encode(),
+          arenas.toArray(new Fd[0]));
+    } catch (NativeException e) {
+      session.writer().abandon();
+      LOG.debug("session {}: gone before its WELCOME: {}", session.slot(), e.getMessage());
+    }
+    session.writer().start();
+    LOG.info(
+        "session {} opened: instance {}, role {}, process {}",
+        session.slot(),
+        hello.instance(),
+        hello.role(),
+        peer.pid());
+    return session;
+  }
+
+  private void checkUser(PeerCredentials peer) {
+    boolean admitted =
+        peer.uid() == UnixStream.currentUid()
+            || options.users().contains(Integer.toUnsignedLong(peer.uid()))
+            || (options.group().isPresent() && options.group().getAsInt() == peer.gid());
+    if (!admitted) {
+      throw new TransportException(
+          FaultCode.DENIED,
+          "user "
+              + peer.uid()
+              + " is not admitted; run as user "
+              + UnixStream.currentUid()
+              + ", or add the user to the Manager's configuration");
+    }
+  }
+
+  private static PidFd pidFd(Frame frame, PeerCredentials peer) {
+    if (frame.descriptors().size() != 1) {
+      throw new TransportException(
+          FaultCode.INVALID,
+          "HELLO with " + frame.descriptors().size() + " descriptors; send the process's pidfd");
+    }
+    Fd received = frame.descriptors().getFirst();
+    Fd own = received.duplicate();
+    try {
+      PidFd pidFd = PidFd.adopt(own);
+      if (peer.pid() > 0 && pidFd.pid() == peer.pid()) {
+        return pidFd;
+      }
+    } catch (IllegalArgumentException e) {
+      own.close();
+      throw new TransportException(
+          FaultCode.INVALID, "HELLO's descriptor is not a pidfd; send one of pidfd_open", e);
+    }
+    own.close();
+    throw new TransportException(
+        FaultCode.DENIED,
+        "HELLO's pidfd is not of process "
+            + peer.pid()
+            + " that connected; connect and send from one process");
+  }
+
+  private static void refuse(FrameChannel channel, TransportException fault) {
+    try {
+      channel.send(FrameKind.REFUSED, 0, Refusal.of(fault).encode());
+    } catch (NativeException e) {
+      LOG.debug("refusal was not delivered: {}", e.getMessage());
+    }
+  }
+}

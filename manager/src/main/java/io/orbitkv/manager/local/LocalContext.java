@@ -1,0 +1,35 @@
+package io.orbitkv.manager.local;
+
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What the sessions of one server share.
+ *
+ * @param service answers for the blocks
+ * @param epoch of this Manager
+ * @param limits what is admitted
+ * @param copies runs the copies of published blocks
+ * @param queries places for queries that are not answered yet
+ * @param generations of registrations
+ */
+record LocalContext(
+    BlockService service,
+    Epoch epoch,
+    LocalLimits limits,
+    Executor copies,
+    Semaphore queries,
+    AtomicLong generations) {
+  /** Takes a place for a query, or refuses. */
+  void admitQuery() {
+    if (!queries.tryAcquire()) {
+      throw new TransportException(
+          FaultCode.EXHAUSTED,
+          "query: " + limits.queries() + " of all sessions are pending; ask again later");
+    }
+  }
+}

@@ -1,0 +1,258 @@
+package io.orbitkv.manager.local;
+
+import io.orbitkv.adapter.wire.FrameChannel;
+import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.NativeException;
+import io.orbitkv.ffm.Shutdown;
+import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One session: its identity, state, leases and pending work. Thread-safe. Its token is the holder
+ * of its leases. Its socket ends with the last answer; its leases end by release or by the exit of
+ * its process, whichever is first, never with the socket.
+ */
+final class LocalSession {
+  private static final Logger LOG = LoggerFactory.getLogger(LocalSession.class);
+  private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
+
+  private final long token;
+  private final int slot;
+  private final EngineProcess process;
+  private final FrameChannel channel;
+  private final LocalContext context;
+  private final Consumer<LocalSession> whenEnded;
+  private final EngineMemories memories;
+  private final SessionWork work;
+  private final SessionWriter writer;
+  private final Set<Long> leases = new HashSet<>();
+  private SessionState state = SessionState.OPEN;
+  private boolean exited;
+  private boolean socketClosed;
+  private long closeRequest;
+
+  LocalSession(
+      long token,
+      int slot,
+      EngineProcess process,
+      FrameChannel channel,
+      LocalContext context,
+      Consumer<LocalSession> whenEnded) {
+    this.token = token;
+    this.slot = slot;
+    this.process = process;
+    this.channel = channel;
+    this.context = context;
+    this.whenEnded = whenEnded;
+    this.memories = new EngineMemories(context.limits(), context.generations());
+    this.work = new SessionWork(context.limits());
+    this.writer = new SessionWriter(channel, "orbitkv-answers-" + slot, this::socketClosed);
+  }
+
+  long token() {
+    return token;
+  }
+
+  int slot() {
+    return slot;
+  }
+
+  EngineProcess process() {
+    return process;
+  }
+
+  EngineMemories memories() {
+    return memories;
+  }
+
+  SessionWriter writer() {
+    return writer;
+  }
+
+  synchronized SessionState state() {
+    return state;
+  }
+
+  /** Whether its process is proven to be gone. */
+  synchronized boolean exited() {
+    return exited;
+  }
+
+  /** Takes a place for work that is answered later, or refuses it. */
+  synchronized void admit(SessionWork.Kind kind, long bytes) {
+    if (kind == SessionWork.Kind.QUERY && leases.size() >= context.limits().leasesPerSession()) {
+      throw new TransportException(
+          FaultCode.EXHAUSTED, leases.size() + " leases of this session are held; release some");
+    }
+    work.admit(kind, bytes);
+  }
+
+  /** Answers admitted work and gives its place back. */
+  void answer(
+      SessionWork.Kind kind,
+      long bytes,
+      FrameKind frame,
+      long requestId,
+      MemorySegment body,
+      @Nullable Runnable whenDropped) {
+    writer.answer(frame, requestId, body, whenDropped);
+    settle(kind, bytes);
+  }
+
+  /** Gives a place back without an answer: the work was refused by other means. */
+  void settle(SessionWork.Kind kind, long bytes) {
+    synchronized (this) {
+      work.answered(kind, bytes);
+      endIfAnswered();
+    }
+    advance();
+  }
+
+  /**
+   * Keeps a lease for its holder; gives it back at once if the process is gone or the session was
+   * closed, since then nobody was told of it.
+   *
+   * @return whether it is kept
+   */
+  boolean keep(long lease) {
+    synchronized (this) {
+      if (!exited && !socketClosed) {
+        leases.add(lease);
+        return true;
+      }
+    }
+    giveBack(lease);
+    return false;
+  }
+
+  /** The answer that names the lease was never sent. */
+  void neverTold(long lease) {
+    boolean held;
+    synchronized (this) {
+      held = leases.remove(lease);
+    }
+    if (held) {
+      giveBack(lease);
+    }
+    advance();
+  }
+
+  /**
+   * The engine's word that it reads a lease no more.
+   *
+   * @throws TransportException NOT_FOUND if this session does not hold it
+   */
+  void release(long lease) {
+    synchronized (this) {
+      if (!leases.remove(lease)) {
+        throw new TransportException(
+            FaultCode.NOT_FOUND,
+            "lease " + lease + " is not held by this session; it was released before");
+      }
+    }
+    context.service().release(token, lease);
+    advance();
+  }
+
+  /** No further frame is read. With a request id, CLOSED is the last answer. */
+  void beginClosing(long request) {
+    synchronized (this) {
+      if (state != SessionState.OPEN) {
+        return;
+      }
+      closeRequest = request;
+      become(SessionState.CLOSING);
+      endIfAnswered();
+    }
+    advance();
+  }
+
+  /** The server stops: what was sent whole is still read and answered. */
+  void stopReading() {
+    try {
+      channel.stream().shutdown(Shutdown.READ);
+    } catch (IllegalStateException | NativeException _) {
+      LOG.debug("session {}: ended by itself meanwhile", slot);
+    }
+  }
+
+  /** The pidfd is readable: everything that this process held ends. */
+  void processExited() {
+    synchronized (this) {
+      if (exited) {
+        return;
+      }
+      exited = true;
+      leases.clear();
+    }
+    writer.abandon();
+    memories.close();
+    context.service().processExited(token);
+    advance();
+  }
+
+  private void socketClosed() {
+    synchronized (this) {
+      socketClosed = true;
+      if (state == SessionState.OPEN) {
+        become(SessionState.CLOSING);
+      }
+    }
+    advance();
+  }
+
+  private void endIfAnswered() {
+    if (state == SessionState.CLOSING && work.idle()) {
+      if (closeRequest != 0) {
+        writer.answer(FrameKind.CLOSED, closeRequest, EMPTY, null);
+      }
+      writer.end();
+    }
+  }
+
+  /** Takes the last steps that are due; every change of what they depend on calls it. */
+  private void advance() {
+    boolean over = false;
+    boolean ended = false;
+    synchronized (this) {
+      boolean nothingHeld = leases.isEmpty() || exited;
+      if (state == SessionState.CLOSING && socketClosed && work.idle()) {
+        over = true;
+        become(nothingHeld ? SessionState.ENDED : SessionState.RETAINED);
+        ended = nothingHeld;
+      } else if (state == SessionState.RETAINED && nothingHeld) {
+        become(SessionState.ENDED);
+        ended = true;
+      }
+    }
+    if (over) {
+      memories.close();
+    }
+    if (ended) {
+      whenEnded.accept(this);
+    }
+  }
+
+  private void giveBack(long lease) {
+    try {
+      context.service().release(token, lease);
+    } catch (TransportException e) {
+      // processExited() has ended it before this could.
+      LOG.debug("session {}: lease {} was ended already: {}", slot, lease, e.getMessage());
+    }
+  }
+
+  private void become(SessionState next) {
+    if (!state.canBecome(next)) {
+      throw new IllegalStateException("session " + slot + ": " + state + " can not become " + next);
+    }
+    state = next;
+  }
+}

@@ -1,0 +1,144 @@
+package io.orbitkv.manager.transfer;
+
+import io.orbitkv.adapter.BlockName;
+import io.orbitkv.api.Epoch;
+import io.orbitkv.manager.catalog.Catalog;
+import io.orbitkv.manager.catalog.LeaseTable;
+import io.orbitkv.manager.local.BlockService.LeasedBlock;
+import io.orbitkv.manager.local.BlockService.LeasedRead;
+import io.orbitkv.manager.local.BlockService.Origin;
+import io.orbitkv.manager.local.BlockService.ReadOptions;
+import io.orbitkv.manager.memory.Allocation;
+import io.orbitkv.manager.memory.Hold;
+import io.orbitkv.manager.memory.Pool;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Answers the reads of engines: what is local at once, the rest after it was fetched from peers
+ * into this Manager's memory. Thread-safe.
+ */
+public final class BlockReader implements AutoCloseable {
+  private final FetchContext context;
+  private final LeaseTable leases;
+  private final RemotePeers peers;
+  private final InFlightNames inFlight = new InFlightNames();
+  private final LongAdder localBlocks = new LongAdder();
+  private final LongAdder peerBlocks = new LongAdder();
+  private final LongAdder peerBytes = new LongAdder();
+  private final LongAdder missedBlocks = new LongAdder();
+  private final ExecutorService fetches =
+      Executors.newCachedThreadPool(
+          Thread.ofPlatform().daemon().name("orbitkv-fetch-", 1).factory());
+
+  /**
+   * A reader over one transport.
+   *
+   * @param transportEpoch of this Manager's transport
+   */
+  public BlockReader(
+      Pool pool,
+      Catalog catalog,
+      LeaseTable leases,
+      Tickets tickets,
+      TransferLimits limits,
+      RemotePeers peers,
+      Epoch transportEpoch) {
+    this.context = new FetchContext(pool, catalog, tickets, limits, transportEpoch);
+    this.leases = leases;
+    this.peers = peers;
+  }
+
+  /** As {@link io.orbitkv.manager.local.BlockService#read}. */
+  public CompletableFuture<LeasedRead> read(
+      long holder, List<BlockName> names, ReadOptions options) {
+    leases.begin(holder);
+    FetchOperation operation =
+        new FetchOperation(
+            context, inFlight, names, options, "session " + Long.toHexString(holder));
+    List<RemotePeers.RemotePeer> up = options.fetch() ? peers.up() : List.of();
+    if (operation.takeLocal() || up.isEmpty()) {
+      return CompletableFuture.completedFuture(answer(holder, names.size(), operation));
+    }
+    try {
+      return CompletableFuture.supplyAsync(
+          () -> {
+            operation.fetch(up);
+            return answer(holder, names.size(), operation);
+          },
+          fetches);
+    } catch (RejectedExecutionException e) {
+      // This Manager is on its way down: what is local is all that there is.
+      return CompletableFuture.completedFuture(answer(holder, names.size(), operation));
+    }
+  }
+
+  /** Blocks that were here when they were asked for. */
+  public long localBlocks() {
+    return localBlocks.sum();
+  }
+
+  /** Blocks that were fetched from a peer for a read. */
+  public long peerBlocks() {
+    return peerBlocks.sum();
+  }
+
+  /** Bytes of {@link #peerBlocks()}. */
+  public long peerBytes() {
+    return peerBytes.sum();
+  }
+
+  /** Blocks that were asked for and not found. */
+  public long missedBlocks() {
+    return missedBlocks.sum();
+  }
+
+  /** Ends the threads; operations that run are interrupted and answered with what they have. */
+  @Override
+  public void close() {
+    fetches.shutdownNow();
+  }
+
+  private LeasedRead answer(long holder, int asked, FetchOperation operation) {
+    try {
+      List<FetchOperation.Found> found = operation.answer();
+      missedBlocks.add(asked - (long) found.size());
+      if (found.isEmpty()) {
+        return new LeasedRead(0, 0, List.of());
+      }
+      List<Hold> holds = found.stream().map(FetchOperation.Found::hold).toList();
+      return leases
+          .grant(holder, holds)
+          .map(lease -> leased(lease, found))
+          .orElseGet(() -> new LeasedRead(0, 0, List.of()));
+    } finally {
+      leases.end(holder);
+    }
+  }
+
+  private LeasedRead leased(LeaseTable.Granted lease, List<FetchOperation.Found> found) {
+    return new LeasedRead(
+        lease.id(), lease.expiresAtNanos(), found.stream().map(this::leased).toList());
+  }
+
+  private LeasedBlock leased(FetchOperation.Found found) {
+    Allocation allocation = found.hold().allocation();
+    if (found.origin() == Origin.PEER) {
+      peerBlocks.increment();
+      peerBytes.add(allocation.bytes());
+    } else {
+      localBlocks.increment();
+    }
+    return new LeasedBlock(
+        found.index(),
+        found.origin(),
+        allocation.arena().index(),
+        allocation.offset(),
+        allocation.bytes(),
+        allocation.generation());
+  }
+}

@@ -1,0 +1,258 @@
+package io.orbitkv.manager.transfer;
+
+import io.orbitkv.adapter.BlockName;
+import io.orbitkv.api.Outcome;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.manager.control.GrantOffer;
+import io.orbitkv.manager.local.BlockService.Origin;
+import io.orbitkv.manager.local.BlockService.ReadOptions;
+import io.orbitkv.manager.memory.Hold;
+import io.orbitkv.manager.memory.HoldKind;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One read that an engine asked for: takes what is local, fetches the rest from peers, and is
+ * answered once, by its deadline, with what came. A failure of the cache is a miss.
+ *
+ * <p>Runs in one thread; blocks come in from the threads of the transfer.
+ */
+final class FetchOperation implements PartRead.Sink {
+  private static final Logger LOG = LoggerFactory.getLogger(FetchOperation.class);
+
+  /** Parts whose grant is asked for before the one that is read now has ended. */
+  private static final int GRANTS_AHEAD = 2;
+
+  /** Parts that are read at the same time. */
+  private static final int PARTS_IN_FLIGHT = 2;
+
+  /** One block that was found. */
+  record Found(int index, Origin origin, Hold hold) {}
+
+  private final FetchContext context;
+  private final InFlightNames inFlight;
+  private final List<BlockName> names;
+  private final ReadOptions options;
+  private final Object leaseHolder;
+  private final @Nullable Hold[] holds;
+  private final Origin[] origins;
+  private boolean answered;
+
+  FetchOperation(
+      FetchContext context,
+      InFlightNames inFlight,
+      List<BlockName> names,
+      ReadOptions options,
+      Object leaseHolder) {
+    this.context = context;
+    this.inFlight = inFlight;
+    this.names = names;
+    this.options = options;
+    this.leaseHolder = leaseHolder;
+    this.holds = new Hold[names.size()];
+    this.origins = new Origin[names.size()];
+  }
+
+  /** Holds what is local now. Returns whether nothing is missing. */
+  boolean takeLocal() {
+    boolean all = true;
+    for (int i = 0; i < names.size(); i++) {
+      all &= takeLocal(i, Origin.LOCAL);
+    }
+    return all;
+  }
+
+  /** Fetches what is missing, until all came, nothing more can come, or the deadline. */
+  void fetch(List<RemotePeers.RemotePeer> peers) {
+    Map<Integer, CompletableFuture<Void>> elsewhere = new LinkedHashMap<>();
+    Set<BlockName> claimed = new HashSet<>();
+    try {
+      try {
+        run(plan(peers, claimed, elsewhere));
+      } finally {
+        // Before the wait: two operations may wait for each other's names.
+        inFlight.release(claimed);
+      }
+      awaitOthers(elsewhere);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends the collection: what was found, cut at the first miss if a prefix was asked for. */
+  List<Found> answer() {
+    List<Found> found = new ArrayList<>();
+    List<Hold> surplus = new ArrayList<>();
+    synchronized (this) {
+      answered = true;
+      boolean cut = false;
+      for (int i = 0; i < holds.length; i++) {
+        Hold hold = holds[i];
+        if (hold == null) {
+          cut |= options.prefix();
+        } else if (cut) {
+          surplus.add(hold);
+        } else {
+          found.add(new Found(i, origins[i], hold));
+        }
+      }
+    }
+    surplus.forEach(Hold::end);
+    return found;
+  }
+
+  @Override
+  public synchronized boolean take(WantedBlock block, Hold hold) {
+    if (answered || holds[block.index()] != null) {
+      return false;
+    }
+    holds[block.index()] = hold;
+    origins[block.index()] = Origin.PEER;
+    return true;
+  }
+
+  private boolean takeLocal(int index, Origin origin) {
+    Hold hold = context.catalog().hold(names.get(index), HoldKind.LEASE, leaseHolder).orElse(null);
+    if (hold == null) {
+      return false;
+    }
+    synchronized (this) {
+      holds[index] = hold;
+      origins[index] = origin;
+    }
+    return true;
+  }
+
+  private synchronized boolean missing(int index) {
+    return holds[index] == null;
+  }
+
+  private List<PartRead> plan(
+      List<RemotePeers.RemotePeer> peers,
+      Set<BlockName> claimed,
+      Map<Integer, CompletableFuture<Void>> elsewhere)
+      throws InterruptedException {
+    List<Integer> wanted = new ArrayList<>();
+    for (int i = 0; i < names.size(); i++) {
+      if (missing(i)) {
+        wanted.add(i);
+      }
+    }
+    OwnerSearch search =
+        OwnerSearch.run(peers, wanted.stream().map(names::get).toList(), this::remainingNanos);
+    PartPlanner planner = new PartPlanner(context.limits());
+    for (int i = 0; i < wanted.size(); i++) {
+      int index = wanted.get(i);
+      if (claimed.contains(names.get(index))) {
+        elsewhere.put(index, CompletableFuture.completedFuture(null));
+        continue;
+      }
+      CompletableFuture<Void> other = inFlight.claim(names.get(index));
+      if (other != null) {
+        elsewhere.put(index, other);
+        continue;
+      }
+      claimed.add(names.get(index));
+      // Another operation may have sealed it between the look and the claim.
+      if (takeLocal(index, Origin.PEER)) {
+        continue;
+      }
+      RemotePeers.RemotePeer owner = search.owner(i);
+      if (owner != null) {
+        planner.add(owner, new WantedBlock(index, names.get(index), search.bytes(i)));
+      } else if (options.prefix()) {
+        break;
+      }
+    }
+    return planner.parts().stream()
+        .map(part -> new PartRead(context, part.owner(), part.blocks(), this, leaseHolder))
+        .toList();
+  }
+
+  private void run(List<PartRead> parts) throws InterruptedException {
+    List<CompletableFuture<GrantOffer>> offers = new ArrayList<>();
+    int submitted = 0;
+    int usable = parts.size();
+    try {
+      for (int awaited = 0; awaited < usable; awaited++) {
+        while (offers.size() < usable && offers.size() <= awaited + GRANTS_AHEAD) {
+          PartRead next = parts.get(offers.size());
+          if (!reserved(next)) {
+            usable = offers.size();
+            break;
+          }
+          offers.add(next.askGrant());
+        }
+        while (submitted < Math.min(usable, offers.size())
+            && submitted < awaited + PARTS_IN_FLIGHT) {
+          GrantOffer offer = await(offers.get(submitted), "grant");
+          if (offer == null) {
+            usable = submitted;
+            break;
+          }
+          parts.get(submitted++).submit(offer);
+        }
+        if (awaited < usable && !ended(parts.get(awaited)) && options.prefix()) {
+          usable = awaited;
+        }
+      }
+    } finally {
+      parts.forEach(PartRead::abandon);
+    }
+  }
+
+  private boolean ended(PartRead part) throws InterruptedException {
+    Outcome outcome = await(part.ended(), "transfer");
+    if (outcome instanceof Outcome.Failed failed) {
+      LOG.info("a fetch ended as a miss: {}: {}", failed.code(), failed.message());
+    }
+    return outcome != null && outcome.completed();
+  }
+
+  private static boolean reserved(PartRead part) {
+    try {
+      part.reserve();
+      return true;
+    } catch (TransportException e) {
+      LOG.info("a fetch ended as a miss: {}: {}", e.code(), e.getMessage());
+      return false;
+    }
+  }
+
+  private void awaitOthers(Map<Integer, CompletableFuture<Void>> elsewhere)
+      throws InterruptedException {
+    for (Map.Entry<Integer, CompletableFuture<Void>> entry : elsewhere.entrySet()) {
+      await(entry.getValue(), "fetch of another operation");
+      if (missing(entry.getKey()) && !takeLocal(entry.getKey(), Origin.PEER) && options.prefix()) {
+        return;
+      }
+    }
+  }
+
+  private <T> @Nullable T await(CompletableFuture<T> future, String what)
+      throws InterruptedException {
+    try {
+      return future.get(remainingNanos(), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException e) {
+      LOG.info("the deadline of a read passed before the {} ended; the rest is a miss", what);
+    } catch (ExecutionException e) {
+      LOG.info("a fetch ended as a miss: {}: {}", what, String.valueOf(e.getCause()));
+    }
+    return null;
+  }
+
+  private long remainingNanos() {
+    return Math.max(0, options.deadlineNanos() - System.nanoTime());
+  }
+}

@@ -1,0 +1,291 @@
+package io.orbitkv.manager.transfer;
+
+import io.orbitkv.api.DrainReceipt;
+import io.orbitkv.api.Evidence;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.Outcome;
+import io.orbitkv.api.RemoteRegion;
+import io.orbitkv.api.TicketId;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.manager.control.Completion;
+import io.orbitkv.manager.control.GrantOffer;
+import io.orbitkv.manager.control.GrantRequest;
+import io.orbitkv.manager.memory.Hold;
+import io.orbitkv.manager.memory.HoldKind;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One part of a fetch: blocks of one owner, read under one grant, by one ticket or, for a block
+ * larger than a READ may be, several. It keeps every hold until its last ticket is drained, and
+ * only then seals its blocks or gives their memory up.
+ *
+ * <p>The operation's thread calls {@link #reserve}, {@link #askGrant}, {@link #submit} in this
+ * order, waits on {@link #ended()}, and may call {@link #abandon} in between. What follows a
+ * submission happens in the threads of the provider and of the {@link DrainCoordinator}.
+ */
+final class PartRead implements TrackedTicket.Listener {
+  /** Receives the blocks of a part that completed, each held for the operation. */
+  interface Sink {
+    /** Takes a block and its hold; false: the operation was answered, the hold is not taken. */
+    boolean take(WantedBlock block, Hold hold);
+  }
+
+  private final FetchContext context;
+  private final RemotePeers.RemotePeer owner;
+  private final List<WantedBlock> wanted;
+  private final Sink sink;
+  private final Object leaseHolder;
+  private final TicketId firstTicket;
+  private final CompletableFuture<Outcome> ended = new CompletableFuture<>();
+
+  // Guarded by this.
+  private final Map<WantedBlock, Hold> filling = new HashMap<>();
+  private final List<WantedBlock> reading = new ArrayList<>();
+  private final List<TicketId> submitted = new ArrayList<>();
+  private @Nullable CompletableFuture<GrantOffer> asked;
+  private @Nullable GrantOffer granted;
+  private int open;
+  private boolean finished;
+  private Outcome outcome = Outcome.COMPLETED;
+  private Evidence evidence = Evidence.NEVER_SUBMITTED;
+
+  PartRead(
+      FetchContext context,
+      RemotePeers.RemotePeer owner,
+      List<WantedBlock> wanted,
+      Sink sink,
+      Object leaseHolder) {
+    this.context = context;
+    this.owner = owner;
+    this.wanted = List.copyOf(wanted);
+    this.sink = sink;
+    this.leaseHolder = leaseHolder;
+    this.firstTicket = context.tickets().nextId();
+  }
+
+  /**
+   * Completes with COMPLETED when every block is in place, drained and sealed; with another outcome
+   * as soon as one ticket has it, while memory may still be held.
+   */
+  CompletableFuture<Outcome> ended() {
+    return ended;
+  }
+
+  /** Pins the destination. Throws if there is no room; nothing is held then. */
+  synchronized void reserve() {
+    try {
+      for (WantedBlock block : wanted) {
+        filling.put(block, context.catalog().reserve(block.bytes(), firstTicket));
+      }
+    } catch (TransportException e) {
+      fail(new Outcome.Failed(e.code(), String.valueOf(e.getMessage())));
+      finish();
+      throw e;
+    }
+  }
+
+  /** Asks the owner, which pins the source. Under the first ticket's id, so safe to repeat. */
+  CompletableFuture<GrantOffer> askGrant() {
+    CompletableFuture<GrantOffer> future =
+        owner
+            .link()
+            .authorize(
+                new GrantRequest(
+                    firstTicket,
+                    context.transportEpoch(),
+                    owner.hello().transportEpoch(),
+                    wanted.stream().map(WantedBlock::name).toList()));
+    synchronized (this) {
+      asked = future;
+    }
+    return future;
+  }
+
+  /** Submits the tickets of a granted part. What goes wrong is told by {@link #ended()}. */
+  void submit(GrantOffer offer) {
+    synchronized (this) {
+      if (finished) {
+        return;
+      }
+      granted = offer;
+      open = 1;
+    }
+    try {
+      RemoteRegion source = owner.peer().importRegion(offer.wireForm());
+      for (PlannedTicket planned : plan(offer, source)) {
+        submit(planned);
+      }
+    } catch (TransportException e) {
+      fail(new Outcome.Failed(e.code(), String.valueOf(e.getMessage())));
+      cancelSubmitted();
+    } finally {
+      endOne();
+    }
+  }
+
+  /** The operation waits no more. What was submitted is asked to end; its memory stays held. */
+  void abandon() {
+    fail(Outcome.CANCELLED);
+    CompletableFuture<GrantOffer> unanswered;
+    synchronized (this) {
+      unanswered = granted == null ? asked : null;
+    }
+    if (unanswered != null) {
+      var _ = unanswered.thenAccept(this::complete);
+    }
+    if (granted() == null) {
+      finish();
+    } else {
+      cancelSubmitted();
+    }
+  }
+
+  @Override
+  public void settled(TrackedTicket ticket, Outcome result) {
+    if (!result.completed()) {
+      fail(result);
+      cancelSubmitted();
+    }
+  }
+
+  @Override
+  public void drained(TrackedTicket ticket, DrainReceipt receipt) {
+    synchronized (this) {
+      evidence = receipt.evidence();
+    }
+    endOne();
+  }
+
+  private void submit(PlannedTicket planned) {
+    TicketId id;
+    synchronized (this) {
+      if (!outcome.completed()) {
+        return;
+      }
+      id = submitted.isEmpty() ? firstTicket : context.tickets().nextId();
+      submitted.add(id);
+      open++;
+    }
+    try {
+      List<Hold> destination = planned.hold(context.pool(), id);
+      context.tickets().submit(owner.peer(), planned.batch(), id, destination, this);
+    } catch (TransportException e) {
+      endOne();
+      throw e;
+    }
+  }
+
+  private void endOne() {
+    boolean last;
+    synchronized (this) {
+      last = --open == 0;
+    }
+    if (last) {
+      finish();
+    }
+  }
+
+  private void fail(Outcome result) {
+    synchronized (this) {
+      if (finished || !outcome.completed()) {
+        return;
+      }
+      outcome = result;
+    }
+    ended.complete(result);
+  }
+
+  private void cancelSubmitted() {
+    List<TicketId> ids;
+    synchronized (this) {
+      ids = List.copyOf(submitted);
+    }
+    ids.forEach(context.tickets()::cancel);
+  }
+
+  private synchronized @Nullable GrantOffer granted() {
+    return granted;
+  }
+
+  private synchronized List<PlannedTicket> plan(GrantOffer offer, RemoteRegion source) {
+    TicketPlanner planner = new TicketPlanner(source, context.limits());
+    boolean[] seen = new boolean[wanted.size()];
+    for (int range = 0; range < offer.ranges().size(); range++) {
+      GrantOffer.GrantedRange block = offer.ranges().get(range);
+      int index = block.nameIndex();
+      if (range >= source.ranges() || index < 0 || index >= wanted.size() || seen[index]) {
+        throw new TransportException(
+            FaultCode.CORRUPT,
+            owner.link().address() + " granted block " + index + ", which was not asked for");
+      }
+      seen[index] = true;
+      WantedBlock want = wanted.get(index);
+      Hold memory = filling.get(want);
+      if (memory != null
+          && block.bytes() == want.bytes()
+          && source.length(range) == block.bytes()) {
+        planner.add(memory.allocation(), range, want.bytes());
+        reading.add(want);
+      }
+    }
+    if (reading.isEmpty()) {
+      throw new TransportException(
+          FaultCode.NOT_FOUND, owner.link().address() + " has none of the blocks any more");
+    }
+    return planner.plan();
+  }
+
+  /**
+   * No ticket can touch the part's memory: seal what completed, give the rest up, tell the owner.
+   */
+  private void finish() {
+    boolean good;
+    GrantOffer done;
+    Map<WantedBlock, Hold> memory;
+    synchronized (this) {
+      if (finished) {
+        return;
+      }
+      finished = true;
+      good = outcome.completed();
+      done = granted;
+      memory = new HashMap<>(filling);
+      filling.clear();
+    }
+    memory.forEach(
+        (block, hold) -> {
+          if (good && reading.contains(block)) {
+            seal(block, hold);
+          } else {
+            context.catalog().abandon(hold);
+          }
+        });
+    if (done != null) {
+      complete(done);
+    }
+    ended.complete(outcome);
+  }
+
+  private void seal(WantedBlock block, Hold hold) {
+    Hold lease = context.catalog().sealAndHold(block.name(), hold, HoldKind.LEASE, leaseHolder);
+    if (!sink.take(block, lease)) {
+      lease.end();
+    }
+  }
+
+  private void complete(GrantOffer offer) {
+    Completion completion;
+    synchronized (this) {
+      boolean used = evidence != Evidence.NEVER_SUBMITTED;
+      String result = used ? outcome.getClass().getSimpleName() : "NeverSubmitted";
+      completion = new Completion(offer.grant(), firstTicket, result, evidence);
+    }
+    // A lost word is no loss: the grant expires by itself.
+    var _ = owner.link().complete(completion);
+  }
+}

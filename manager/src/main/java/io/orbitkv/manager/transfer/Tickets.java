@@ -1,0 +1,146 @@
+package io.orbitkv.manager.transfer;
+
+import io.orbitkv.api.Batch;
+import io.orbitkv.api.DrainReceipt;
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.Outcome;
+import io.orbitkv.api.ReceiptIssuer;
+import io.orbitkv.api.TicketId;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.api.spi.Peer;
+import io.orbitkv.api.spi.Ticket;
+import io.orbitkv.manager.memory.Hold;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Every ticket of this Manager that is not drained. Submits batches, and takes each ticket through
+ * outcome and receipt. Thread-safe.
+ */
+public final class Tickets {
+  private record Live(TrackedTicket tracked, Ticket ticket) {}
+
+  private final Epoch managerEpoch;
+  private final ReceiptIssuer issuer;
+  private final DrainCoordinator coordinator;
+  private final Peer.TicketOptions options;
+  private final AtomicLong lastId = new AtomicLong();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final Map<TicketId, Live> live = new ConcurrentHashMap<>();
+  private final Map<String, LongAdder> outcomes = new ConcurrentHashMap<>();
+
+  /** A table for one transport of the Manager with this epoch. */
+  public Tickets(
+      Epoch managerEpoch,
+      ReceiptIssuer issuer,
+      DrainCoordinator coordinator,
+      Peer.TicketOptions options) {
+    this.managerEpoch = managerEpoch;
+    this.issuer = issuer;
+    this.coordinator = coordinator;
+    this.options = options;
+  }
+
+  /** A name for a ticket; never used again. */
+  TicketId nextId() {
+    return new TicketId(lastId.incrementAndGet(), managerEpoch);
+  }
+
+  /**
+   * Submits a batch.
+   *
+   * @param destination the holds on what it will write; they end with the ticket's receipt, also if
+   *     this throws
+   * @throws TransportException and nothing was submitted; its receipt was NEVER_SUBMITTED
+   */
+  TrackedTicket submit(
+      Peer peer,
+      Batch batch,
+      TicketId id,
+      List<Hold> destination,
+      TrackedTicket.Listener listener) {
+    if (closed.get()) {
+      destination.forEach(Hold::end);
+      throw new TransportException(FaultCode.CLOSING, "this Manager is shutting down");
+    }
+    issuer.open(id);
+    TrackedTicket tracked = new TrackedTicket(id, destination, listener);
+    Ticket ticket;
+    try {
+      ticket = peer.read(batch, id, options);
+    } catch (RuntimeException e) {
+      coordinator.neverSubmitted(id);
+      destination.forEach(Hold::end);
+      throw e instanceof TransportException
+          ? e
+          : new TransportException(FaultCode.INTERNAL, "submission failed: " + e, e);
+    }
+    live.put(id, new Live(tracked, ticket));
+    ticket.onSettled(outcome -> settled(tracked, ticket, outcome));
+    if (closed.get()) {
+      ticket.cancel();
+    }
+    return tracked;
+  }
+
+  /** Asks for the early end of a ticket; nothing if it has ended. */
+  void cancel(TicketId id) {
+    Live entry = live.get(id);
+    if (entry != null) {
+      entry.ticket.cancel();
+    }
+  }
+
+  /** Accepts no more submissions, and asks for the end of all that live. */
+  public void close() {
+    closed.set(true);
+    live.values().forEach(entry -> entry.ticket.cancel());
+  }
+
+  /** How many are not drained. */
+  public int undrained() {
+    return live.size();
+  }
+
+  /** The names of those that are not drained. */
+  public List<TicketId> undrainedIds() {
+    return List.copyOf(live.keySet());
+  }
+
+  /** How many there were so far. */
+  public long submitted() {
+    return lastId.get();
+  }
+
+  /** How many had this outcome, by its simple name. */
+  public Map<String, LongAdder> outcomes() {
+    return Map.copyOf(outcomes);
+  }
+
+  private void settled(TrackedTicket tracked, Ticket ticket, Outcome outcome) {
+    outcomes
+        .computeIfAbsent(outcome.getClass().getSimpleName(), _ -> new LongAdder())
+        .increment();
+    tracked.settled(outcome);
+    coordinator.watch(
+        tracked.id(),
+        ticket::drain,
+        new DrainCoordinator.Listener() {
+          @Override
+          public void drained(DrainReceipt receipt) {
+            live.remove(tracked.id());
+            tracked.drained(receipt);
+          }
+
+          @Override
+          public void quarantined() {
+            tracked.quarantined();
+          }
+        });
+  }
+}
