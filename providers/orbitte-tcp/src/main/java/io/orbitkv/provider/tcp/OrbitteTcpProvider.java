@@ -1,0 +1,103 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.Capabilities;
+import io.orbitkv.api.Evidence;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.MemoryKind;
+import io.orbitkv.api.Side;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.api.spi.OptionSpec;
+import io.orbitkv.api.spi.Probe;
+import io.orbitkv.api.spi.ProviderContext;
+import io.orbitkv.api.spi.SpiVersion;
+import io.orbitkv.api.spi.Transport;
+import io.orbitkv.api.spi.TransportProvider;
+import io.orbitkv.ffm.TcpListener;
+import io.orbitkv.ffm.TcpStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The provider {@code orbitte-tcp}: needs nothing installed and works wherever TCP does. */
+public final class OrbitteTcpProvider implements TransportProvider {
+  private static final long MAX_READ_BYTES = 1L << 30;
+  private static final int MAX_DESCRIPTORS = 16_384;
+
+  /** Does nothing. */
+  public OrbitteTcpProvider() {}
+
+  @Override
+  public String name() {
+    return "orbitte-tcp";
+  }
+
+  @Override
+  public String version() {
+    return "0.1.0";
+  }
+
+  @Override
+  public SpiVersion spiVersion() {
+    return new SpiVersion(1, 0);
+  }
+
+  @Override
+  public List<OptionSpec> options() {
+    return TcpSettings.SPECS;
+  }
+
+  @Override
+  public Capabilities capabilities(Map<String, String> options) {
+    var _ = TcpSettings.parse(options);
+    Set<Evidence> quiesced = Set.of(Evidence.LOCAL_QUIESCED);
+    return new Capabilities(
+        Set.of(MemoryKind.Type.HOST),
+        Map.of(Side.DESTINATION, quiesced, Side.SOURCE, quiesced),
+        MAX_READ_BYTES,
+        MAX_DESCRIPTORS,
+        true,
+        true);
+  }
+
+  @Override
+  public Probe probe(Map<String, String> options) {
+    try {
+      TcpSettings settings = TcpSettings.parse(options);
+      InetAddress address =
+          settings.listen() == null
+              ? InetAddress.getLoopbackAddress()
+              : settings.listen().getAddress();
+      try (TcpListener listener = TcpListener.listen(new InetSocketAddress(address, 0), 1);
+          TcpStream stream = TcpStream.connect(listener.localAddress(), Engine.CONNECT_MILLIS)) {
+        return Probe.usable(
+            "TCP on " + address.getHostAddress() + ", " + stream.options().congestion());
+      }
+    } catch (RuntimeException | LinkageError e) {
+      return Probe.unusable(
+          "TCP sockets can not be used: " + e.getMessage(),
+          "check the orbitte-tcp options, and start the JVM with --enable-native-access");
+    }
+  }
+
+  @Override
+  public Transport open(ProviderContext context) {
+    TcpSettings settings = TcpSettings.parse(context.options());
+    InetSocketAddress listen = settings.listen();
+    if (listen == null) {
+      listen = new InetSocketAddress(TcpEndpoint.ip(context.host()), 0);
+    }
+    if (listen.getAddress().isAnyLocalAddress()) {
+      throw new TransportException(
+          FaultCode.INVALID,
+          "orbitte-tcp can not listen on the wildcard address "
+              + TcpEndpoint.text(listen)
+              + ", which peers can not connect to; give orbitte-tcp-listen an address of this host");
+    }
+    TcpTransport transport =
+        new TcpTransport(Engine.of(context, settings), capabilities(context.options()), listen);
+    transport.start();
+    return transport;
+  }
+}

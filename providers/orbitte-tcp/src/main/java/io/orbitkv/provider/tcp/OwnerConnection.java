@@ -1,0 +1,206 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.ffm.IoVector;
+import io.orbitkv.ffm.NativeException;
+import io.orbitkv.ffm.Shutdown;
+import io.orbitkv.ffm.TcpStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection of a requester at the owner: a thread that answers READs in the order in which
+ * they came. It is the only reader and writer of its stream; other threads only shut it down.
+ */
+final class OwnerConnection implements Runnable {
+  private static final Logger log = LoggerFactory.getLogger(OwnerConnection.class);
+  private static final long LINGER_NANOS = 1_000_000_000;
+  private static final int LINGER_BYTES = 1 << 20;
+
+  private final Engine engine;
+  private final OwnerService service;
+  private final TcpStream stream;
+  private final String remote;
+  private final ReadFrame frame = new ReadFrame();
+  private final IoVector reply = new IoVector(IoVector.MAX_RANGES);
+  private Epoch requester = Epoch.NONE;
+  private volatile boolean greeted;
+  private volatile @Nullable TcpSourceHold serving;
+
+  OwnerConnection(Engine engine, OwnerService service, TcpStream stream) {
+    this.engine = engine;
+    this.service = service;
+    this.stream = stream;
+    this.remote = TcpEndpoint.text(stream.remoteAddress());
+  }
+
+  /** Whether a reply under this hold is being sent, or is about to. */
+  boolean serves(TcpSourceHold hold) {
+    return serving == hold;
+  }
+
+  /** Ends what its thread does, from any thread. */
+  void shutdown() {
+    try {
+      stream.shutdown(Shutdown.BOTH);
+    } catch (IllegalStateException e) {
+      // Its thread has closed it.
+    }
+  }
+
+  private void endUnlessGreeted() {
+    if (!greeted) {
+      shutdown();
+    }
+  }
+
+  @Override
+  public void run() {
+    String reason = "closed by the peer";
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment header = arena.allocate(Wire.PREFACE_BYTES);
+      FrameBuffer input = new FrameBuffer(stream, arena);
+      try {
+        if (greet(header)) {
+          serve(input, header);
+        } else {
+          reason = "no preface came within " + Engine.CONNECT_MILLIS + " ms";
+        }
+      } catch (ProtocolException e) {
+        reason = e.line();
+        end(input, header, e.code());
+      }
+    } catch (NativeException e) {
+      reason = String.valueOf(e.getMessage());
+    } catch (RuntimeException e) {
+      reason = "defect: " + e;
+      log.error("orbitte-tcp {} fails to serve {}", service.endpoint(), remote, e);
+    } finally {
+      stream.close();
+      service.ended(this);
+      log.info("orbitte-tcp {} connection of {} down: {}", service.endpoint(), remote, reason);
+    }
+  }
+
+  /** Exchanges prefaces; false if the peer left before its own was complete. */
+  private boolean greet(MemorySegment buffer) throws ProtocolException {
+    engine.configure(stream);
+    engine.after(Engine.CONNECT_NANOS, this::endUnlessGreeted);
+    if (stream.receive(buffer, 0, Wire.PREFACE_BYTES, true) < Wire.PREFACE_BYTES) {
+      return false;
+    }
+    greeted = true;
+    Preface theirs = Preface.read(buffer);
+    try {
+      accept(theirs);
+    } catch (ProtocolException e) {
+      engine.meters().refusals().add(1);
+      Preface.refusal(e.code(), engine.epoch(), theirs.sender()).write(buffer);
+      stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
+      throw e;
+    }
+    requester = theirs.sender();
+    Preface.hello(engine.epoch(), requester).write(buffer);
+    stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
+    log.info("orbitte-tcp {} connection of {} up", service.endpoint(), remote);
+    return true;
+  }
+
+  private void accept(Preface theirs) throws ProtocolException {
+    theirs.checkCompatible();
+    if (theirs.refused() || theirs.sender().equals(Epoch.NONE)) {
+      throw new ProtocolException(FaultCode.INVALID, "a preface that refuses or has no epoch");
+    }
+    if (!theirs.expected().equals(engine.epoch())) {
+      throw new ProtocolException(
+          FaultCode.STALE_EPOCH,
+          "the peer wants transport epoch "
+              + theirs.expected()
+              + ", this is "
+              + engine.epoch()
+              + "; ask for a new grant");
+    }
+    FaultCode refusal = service.refusal();
+    if (refusal != null) {
+      throw new ProtocolException(refusal, "refused: " + refusal);
+    }
+  }
+
+  private void serve(FrameBuffer input, MemorySegment header) throws ProtocolException {
+    while (input.next(frame)) {
+      try {
+        answer(header);
+      } catch (ReadRefusedException e) {
+        engine.meters().refusals().add(1);
+        ReplyHeader.writeRefusal(header, frame.requestId(), engine.epoch(), e.code());
+        stream.sendFully(header, 0, Wire.REPLY_HEADER_BYTES);
+      }
+    }
+  }
+
+  /** Sends the reply to one READ; inside the hold from the check of the token to the last byte. */
+  private void answer(MemorySegment header) throws ReadRefusedException {
+    TcpSourceHold hold = service.grants().find(frame.grantId(), frame.generation());
+    // Before the entry, so that whoever retires the hold and finds it not drained finds this.
+    serving = hold;
+    try {
+      FaultCode refusal = hold.enter(frame.tokenHigh(), frame.tokenLow(), requester);
+      if (refusal != null) {
+        throw new ReadRefusedException(refusal);
+      }
+      try {
+        ReplyHeader.writeData(header, frame.requestId(), engine.epoch(), frame.payloadBytes());
+        reply.clear();
+        reply.add(header, 0, Wire.REPLY_HEADER_BYTES);
+        resolve(hold);
+        stream.sendVectorFully(reply);
+      } finally {
+        reply.clear();
+        hold.leave();
+      }
+    } finally {
+      serving = null;
+    }
+    engine.meters().served().add(1);
+    engine.meters().sentBytes().add(frame.payloadBytes());
+  }
+
+  private void resolve(TcpSourceHold hold) throws ReadRefusedException {
+    EntryList entries = frame.entries();
+    for (int i = 0; i < entries.size(); i++) {
+      int index = entries.range[i];
+      long length = entries.length[i];
+      long stride = entries.stride[i];
+      long offset = entries.offset[i];
+      // The sum was checked against overflow when the frame was decoded.
+      long end = offset + stride * (entries.count[i] - 1) + length;
+      if (index >= hold.ranges() || end > hold.range(index).byteSize()) {
+        throw new ReadRefusedException(FaultCode.INVALID);
+      }
+      for (int piece = 0; piece < entries.count[i]; piece++, offset += stride) {
+        reply.add(hold.range(index), offset, length);
+      }
+    }
+  }
+
+  /** Says why, and gives the peer a moment to read it: closing over unread bytes would reset. */
+  private void end(FrameBuffer input, MemorySegment header, FaultCode code) {
+    if (!requester.equals(Epoch.NONE)) {
+      engine.meters().refusals().add(1);
+      ReplyHeader.writeEnd(header, engine.epoch(), code);
+      stream.sendFully(header, 0, Wire.REPLY_HEADER_BYTES);
+    }
+    stream.shutdown(Shutdown.WRITE);
+    engine.after(LINGER_NANOS, this::shutdown);
+    input.discard(LINGER_BYTES);
+  }
+
+  @Override
+  public String toString() {
+    return remote;
+  }
+}

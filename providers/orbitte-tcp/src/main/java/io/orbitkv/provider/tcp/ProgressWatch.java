@@ -1,0 +1,93 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.FaultCode;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Ends the tickets of one peer that got no byte for as long as they allow, and the lanes that they
+ * were stuck on. It looks when the earliest could be due, and sleeps while there is none.
+ */
+final class ProgressWatch {
+  private static final long NONE = Long.MAX_VALUE;
+
+  private final Engine engine;
+  private final TcpPeer peer;
+
+  /** When it looks next, by the engine's clock, relative to {@code origin}; guarded by this. */
+  private long due = NONE;
+
+  private final long origin;
+
+  ProgressWatch(Engine engine, TcpPeer peer) {
+    this.engine = engine;
+    this.peer = peer;
+    this.origin = engine.clock().getAsLong();
+  }
+
+  /** A ticket was submitted that allows so many ns without a byte; 0: any number. */
+  void add(long timeoutNanos) {
+    if (timeoutNanos > 0) {
+      lookIn(timeoutNanos);
+    }
+  }
+
+  private synchronized void lookIn(long nanos) {
+    long at = engine.clock().getAsLong() - origin + nanos;
+    if (at < due) {
+      due = at;
+      engine.after(nanos, this::look);
+    }
+  }
+
+  private void look() {
+    synchronized (this) {
+      due = NONE;
+    }
+    long now = engine.clock().getAsLong();
+    Set<Lane> stuck = new HashSet<>();
+    Set<TcpTicket> tickets = new HashSet<>();
+    long[] next = {NONE};
+    for (Lane lane : peer.lanes()) {
+      lane.forEachInFlight(
+          (where, part) -> {
+            long quiet = Math.min(now - where.lastByteNanos(), now - part.sentNanos());
+            if (late(part.ticket(), quiet, next)) {
+              tickets.add(part.ticket());
+              stuck.add(where);
+            }
+          });
+    }
+    long quietest = Long.MAX_VALUE;
+    for (Lane lane : peer.lanes()) {
+      quietest = Math.min(quietest, now - lane.lastByteNanos());
+    }
+    for (TcpTicket ticket : peer.queued()) {
+      if (late(ticket, Math.min(quietest, now - ticket.submittedNanos()), next)) {
+        tickets.add(ticket);
+      }
+    }
+    for (TcpTicket ticket : tickets) {
+      ticket.fail(
+          FaultCode.PEER_LOST,
+          "no byte from " + peer + " in " + ticket.progressTimeoutNanos() / 1_000_000 + " ms");
+    }
+    stuck.forEach(lane -> lane.shutdown("no byte came in time"));
+    if (next[0] != NONE) {
+      lookIn(next[0]);
+    }
+  }
+
+  /** Whether a ticket has waited too long; notes when it will have, if not. */
+  private static boolean late(TcpTicket ticket, long quietNanos, long[] next) {
+    long allowed = ticket.progressTimeoutNanos();
+    if (allowed == 0 || ticket.ended()) {
+      return false;
+    }
+    if (quietNanos >= allowed) {
+      return true;
+    }
+    next[0] = Math.min(next[0], allowed - quietNanos);
+    return false;
+  }
+}

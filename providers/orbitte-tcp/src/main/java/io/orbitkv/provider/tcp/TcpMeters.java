@@ -1,0 +1,52 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.spi.Meters;
+import io.orbitkv.api.spi.Meters.Counter;
+import io.orbitkv.api.spi.Meters.Gauge;
+
+/**
+ * What one transport counts.
+ *
+ * @param sentBytes payload handed to the kernel for peers
+ * @param receivedBytes payload received into destinations
+ * @param discardedBytes payload of abandoned replies, received into scratch
+ * @param requests READ frames sent
+ * @param served READ frames answered with data
+ * @param refusals READ frames answered with a refusal, and connections refused
+ * @param failures connections to a peer that failed
+ * @param outgoing connections to peers
+ * @param incoming connections of peers
+ * @param inFlight READ frames sent whose reply has not ended
+ * @param tickets tickets without a receipt
+ * @param holds source holds without a receipt
+ */
+record TcpMeters(
+    Counter sentBytes,
+    Counter receivedBytes,
+    Counter discardedBytes,
+    Counter requests,
+    Counter served,
+    Counter refusals,
+    Counter failures,
+    Gauge outgoing,
+    Gauge incoming,
+    Gauge inFlight,
+    Gauge tickets,
+    Gauge holds) {
+
+  static TcpMeters of(Meters meters) {
+    return new TcpMeters(
+        meters.counter("sent_bytes", "Payload sent to peers, bytes."),
+        meters.counter("received_bytes", "Payload received into destinations, bytes."),
+        meters.counter("discarded_bytes", "Payload of abandoned replies, bytes."),
+        meters.counter("requests", "READ frames sent to peers."),
+        meters.counter("served", "READ frames of peers answered with data."),
+        meters.counter("refusals", "READ frames and connections of peers that were refused."),
+        meters.counter("connection_failures", "Connections to peers that failed."),
+        meters.gauge("outgoing_connections", "Open connections to peers."),
+        meters.gauge("incoming_connections", "Open connections of peers."),
+        meters.gauge("requests_in_flight", "READ frames sent whose reply has not ended."),
+        meters.gauge("tickets", "Tickets without a receipt."),
+        meters.gauge("source_holds", "Source holds without a receipt."));
+  }
+}

@@ -1,0 +1,125 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.api.spi.OptionSpec;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options, checked.
+ *
+ * @param listen where to listen; null: the Manager's host, any port
+ * @param connections long-lived connections to one peer
+ * @param windowBytes payload asked for and not yet received on one connection, bytes
+ * @param requestBytes payload of one READ on the wire, bytes
+ * @param congestion {@code auto}, {@code system}, or the kernel's name of an algorithm
+ * @param receiveBuffer SO_RCVBUF of a requester's connection, bytes; 0: the kernel's autotuning
+ */
+record TcpSettings(
+    @Nullable InetSocketAddress listen,
+    int connections,
+    long windowBytes,
+    int requestBytes,
+    String congestion,
+    int receiveBuffer) {
+  private static final String PREFIX = "orbitte-tcp-";
+  private static final String LISTEN = PREFIX + "listen";
+  private static final String CONNECTIONS = PREFIX + "connections";
+  private static final String WINDOW = PREFIX + "window-bytes";
+  private static final String REQUEST = PREFIX + "request-bytes";
+  private static final String CONGESTION = PREFIX + "congestion";
+  private static final String RECEIVE_BUFFER = PREFIX + "receive-buffer";
+
+  static final List<OptionSpec> SPECS =
+      List.of(
+          new OptionSpec(
+              LISTEN,
+              "IP:PORT",
+              "",
+              "where peers connect; empty: the Manager's host and a free port"),
+          new OptionSpec(CONNECTIONS, "N", "2", "connections kept to each peer, 1 to 64"),
+          new OptionSpec(
+              WINDOW,
+              "BYTES",
+              "4194304",
+              "payload in flight on one connection, bytes; two requests always are"),
+          new OptionSpec(
+              REQUEST,
+              "BYTES",
+              "1048576",
+              "payload of one request, bytes, 4096 to 8388608; larger reads are split"),
+          new OptionSpec(
+              CONGESTION,
+              "NAME",
+              "auto",
+              "TCP congestion control: auto (on one host cubic or reno, not bbr), system, or a name"),
+          new OptionSpec(
+              RECEIVE_BUFFER,
+              "BYTES",
+              "0",
+              "receive buffer of a connection to a peer, bytes; 0: the kernel decides"));
+
+  /**
+   * Reads and checks the options; those that are absent have their default.
+   *
+   * @throws TransportException INVALID, naming the option, its value and what it must be
+   */
+  static TcpSettings parse(Map<String, String> given) {
+    String listen = value(given, LISTEN).trim();
+    String congestion = value(given, CONGESTION);
+    if (!congestion.matches("[a-z0-9_-]{1,15}")) {
+      throw invalid(CONGESTION, congestion, "auto, system or a kernel's name in lower case");
+    }
+    return new TcpSettings(
+        listen.isEmpty() ? null : address(listen),
+        (int) number(given, CONNECTIONS, 1, 64),
+        number(given, WINDOW, 4_096, 1L << 30),
+        (int) number(given, REQUEST, 4_096, Wire.MAX_PAYLOAD),
+        congestion,
+        (int) number(given, RECEIVE_BUFFER, 0, 1 << 30));
+  }
+
+  private static String value(Map<String, String> given, String name) {
+    String value = given.get(name);
+    if (value != null) {
+      return value;
+    }
+    for (OptionSpec spec : SPECS) {
+      if (spec.name().equals(name)) {
+        return spec.defaultValue();
+      }
+    }
+    throw new IllegalArgumentException("no option " + name);
+  }
+
+  private static InetSocketAddress address(String listen) {
+    try {
+      return TcpEndpoint.parse(listen);
+    } catch (TransportException e) {
+      throw new TransportException(
+          FaultCode.INVALID, LISTEN + ": " + Objects.requireNonNull(e.getMessage()), e);
+    }
+  }
+
+  private static long number(Map<String, String> given, String name, long least, long most) {
+    String text = value(given, name);
+    try {
+      long number = Long.parseLong(text.trim());
+      if (number >= least && number <= most) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Told below, with the range.
+    }
+    throw invalid(name, text, "a whole number from " + least + " to " + most);
+  }
+
+  private static TransportException invalid(String name, String value, String wanted) {
+    return new TransportException(
+        FaultCode.INVALID, name + " '" + value + "' is not acceptable; it must be " + wanted);
+  }
+}

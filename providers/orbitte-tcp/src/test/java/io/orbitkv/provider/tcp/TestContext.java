@@ -1,0 +1,118 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.Evidence;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.ReceiptIssuer;
+import io.orbitkv.api.Side;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.api.spi.AdmissionBudget;
+import io.orbitkv.api.spi.Meters;
+import io.orbitkv.api.spi.ProviderContext;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/** What a Manager would lend: a bounded budget, meters that can be read, the real clock. */
+final class TestContext implements ProviderContext {
+  static final long GRACE_NANOS = 60_000_000_000L;
+
+  final Map<String, AtomicLong> meters = new ConcurrentHashMap<>();
+  final AtomicInteger places = new AtomicInteger();
+  final int limit;
+
+  private final Map<String, String> options = new HashMap<>();
+  private final String host;
+  private final long graceNanos;
+  private final ReceiptIssuer receipts;
+  private final AtomicInteger threads = new AtomicInteger();
+
+  TestContext(String host, long graceNanos, int limit, Map<String, String> options) {
+    this.host = host;
+    this.graceNanos = graceNanos;
+    this.limit = limit;
+    this.options.putAll(options);
+    Set<Evidence> quiesced = Set.of(Evidence.LOCAL_QUIESCED);
+    receipts =
+        new ReceiptIssuer(
+            "orbitte-tcp",
+            Epoch.random(),
+            Map.of(Side.DESTINATION, quiesced, Side.SOURCE, quiesced));
+  }
+
+  long meter(String name) {
+    AtomicLong value = meters.get(name);
+    return value == null ? 0 : value.get();
+  }
+
+  @Override
+  public Map<String, String> options() {
+    return options;
+  }
+
+  @Override
+  public String host() {
+    return host;
+  }
+
+  @Override
+  public ReceiptIssuer receipts() {
+    return receipts;
+  }
+
+  @Override
+  public AdmissionBudget budget() {
+    return bytes -> {
+      if (places.incrementAndGet() > limit) {
+        places.decrementAndGet();
+        throw new TransportException(FaultCode.EXHAUSTED, "more than " + limit + " batches");
+      }
+      AtomicInteger open = new AtomicInteger(1);
+      return () -> {
+        if (open.getAndSet(0) == 0) {
+          throw new IllegalStateException("a place was given back twice");
+        }
+        places.decrementAndGet();
+      };
+    };
+  }
+
+  @Override
+  public Meters meters() {
+    return new Meters() {
+      @Override
+      public Counter counter(String name, String help) {
+        return meters.computeIfAbsent(name, n -> new AtomicLong())::addAndGet;
+      }
+
+      @Override
+      public Gauge gauge(String name, String help) {
+        return meters.computeIfAbsent(name, n -> new AtomicLong())::addAndGet;
+      }
+    };
+  }
+
+  @Override
+  public LongSupplier clock() {
+    return System::nanoTime;
+  }
+
+  @Override
+  public ThreadFactory threads(String purpose) {
+    return work -> {
+      Thread thread = new Thread(work, "tcp-" + purpose + "-" + threads.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  @Override
+  public long retirementGraceNanos() {
+    return graceNanos;
+  }
+}
