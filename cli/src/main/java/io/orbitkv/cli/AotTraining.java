@@ -1,0 +1,34 @@
+package io.orbitkv.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Runs the commands of a file one after the other in this process, so that the JVM can record what
+ * they load and compile for the AOT cache of the distribution. Used while packaging only.
+ */
+final class AotTraining {
+  private AotTraining() {}
+
+  /**
+   * Runs them.
+   *
+   * @param args one path: a file with one command a line, {@code #} starts a comment line
+   */
+  public static void main(String[] args) throws IOException {
+    for (String line : Files.readAllLines(Path.of(args[0]))) {
+      String command = line.strip();
+      if (command.isEmpty() || command.startsWith("#")) {
+        continue;
+      }
+      int code = Main.run(command.split(" +", -1));
+      if (code != 0) {
+        System.out.println(
+            "AOT training: 'orbitkv " + command + "' ended with " + code + ", so little is cached");
+      }
+    }
+    // Threads that a command left behind must not keep the recording open.
+    System.exit(0);
+  }
+}

@@ -1,0 +1,117 @@
+package io.orbitkv.cli;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.orbitkv.api.spi.TransportProvider;
+import io.orbitkv.manager.Manager;
+import io.orbitkv.manager.ShutdownReport;
+import io.orbitkv.manager.config.ManagerConfiguration;
+import io.orbitkv.manager.plugin.LoadedProvider;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jline.utils.Signals;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Manager from its start to the signal that ends it. The first SIGTERM or SIGINT begins the
+ * shutdown in order; the second ends the process at once.
+ */
+final class Serving {
+  private static final List<String> FIELDS =
+      List.of("socket", "control", "endpoint", "backend", "epoch");
+
+  private final PrintWriter out;
+  private final PrintWriter err;
+  private final boolean json;
+  private final CountDownLatch stop = new CountDownLatch(1);
+  private final AtomicInteger signals = new AtomicInteger();
+  private final AtomicReference<@Nullable Manager> serving = new AtomicReference<>();
+
+  Serving(PrintWriter out, PrintWriter err, boolean json) {
+    this.out = out;
+    this.err = err;
+    this.json = json;
+  }
+
+  /**
+   * Serves until a signal.
+   *
+   * @return the exit code: 0 if everything was drained and closed
+   */
+  int run(ManagerConfiguration configuration, LoadedProvider loaded, TransportProvider provider)
+      throws InterruptedException {
+    Signals.register("TERM", () -> signalled("SIGTERM"));
+    Signals.register("INT", () -> signalled("SIGINT"));
+    LoadedProvider.Use use = loaded.use();
+    Manager manager;
+    try {
+      manager = Manager.start(configuration, provider);
+    } catch (RuntimeException e) {
+      use.close();
+      throw e;
+    }
+    serving.set(manager);
+    out.println(ready(manager.describe()));
+    out.flush();
+    stop.await();
+    ShutdownReport report = manager.shutdown();
+    if (report.clean()) {
+      use.close();
+      return 0;
+    }
+    // The use stays: code that may still run must not be unloaded.
+    report.held().forEach(held -> say("shutdown: still held: " + held));
+    say(
+        "shutdown: "
+            + report.held().size()
+            + " holds had no receipt within "
+            + configuration.sourceCloseDeadline().toMillis()
+            + " ms and end with this process; raise --source-close-deadline to wait longer");
+    return 1;
+  }
+
+  private void signalled(String name) {
+    if (signals.incrementAndGet() == 1) {
+      stop.countDown();
+      return;
+    }
+    say("second " + name + ": the shutdown is cut short; given up: " + givenUp());
+    Runtime.getRuntime().halt(1);
+  }
+
+  private String givenUp() {
+    Manager manager = serving.get();
+    if (manager == null) {
+      return "the start";
+    }
+    try {
+      JsonObject status = JsonParser.parseString(manager.statusJson()).getAsJsonObject();
+      return status.getAsJsonArray("holds").size() + " holds, whose ends nobody waits for";
+    } catch (RuntimeException e) {
+      return "whatever is still held";
+    }
+  }
+
+  private String ready(JsonObject description) {
+    if (json) {
+      JsonObject event = new JsonObject();
+      event.addProperty("event", "ready");
+      FIELDS.forEach(field -> event.add(field, description.get(field)));
+      return event.toString();
+    }
+    StringBuilder line = new StringBuilder("ready");
+    for (String field : FIELDS) {
+      String value = description.get(field).getAsString();
+      line.append(' ').append(field).append('=').append(value.isEmpty() ? "none" : value);
+    }
+    return line.toString();
+  }
+
+  private void say(String text) {
+    err.println("orbitkv: " + text);
+    err.flush();
+  }
+}

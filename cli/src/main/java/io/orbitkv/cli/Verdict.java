@@ -1,0 +1,28 @@
+package io.orbitkv.cli;
+
+import io.orbitkv.cli.output.Units;
+import io.orbitkv.cli.replay.ReplayReport;
+
+/** Whether a replay showed what it is there to show. */
+final class Verdict {
+  private Verdict() {}
+
+  /** Throws if a byte was wrong or a drain receipt is missing. */
+  static void check(ReplayReport report) throws CommandException {
+    if (report.mismatchedBytes() > 0) {
+      throw new CommandException(
+          Units.count(report.mismatchedBytes())
+              + " of "
+              + Units.count(report.verifiedBytes())
+              + " bytes differ from what was published; keep the Managers' logs and report it"
+              + " (unless another program published under these names: give another --namespace)");
+    }
+    if (report.missingReceipts() > 0) {
+      throw new CommandException(
+          Units.count(report.missingReceipts())
+              + " drain receipts are missing, "
+              + Units.bytes(report.counters().quarantinedBytes())
+              + " are quarantined; 'orbitkv stat --holds' says what for");
+    }
+  }
+}

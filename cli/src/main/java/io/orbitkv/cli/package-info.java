@@ -1,0 +1,5 @@
+/** The command {@code orbitkv}. */
+@NullMarked
+package io.orbitkv.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,86 @@
+package io.orbitkv.cli.replay;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import java.util.Collections;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a Manager's status says about evidence. Immutable; a field that a Manager does not have
+ * counts as zero.
+ *
+ * @param receipts drain receipts by the name of their evidence
+ * @param quarantined tickets, source holds or memory holds without a receipt
+ * @param quarantinedBytes memory held for them, bytes
+ */
+public record ManagerCounters(
+    Map<String, Long> receipts, long quarantined, long quarantinedBytes) {
+  /** Of a Manager that did nothing yet. */
+  static final ManagerCounters NONE = new ManagerCounters(Map.of(), 0, 0);
+
+  /** Copies the map and sorts it. */
+  public ManagerCounters {
+    receipts = Collections.unmodifiableSortedMap(new TreeMap<>(receipts));
+  }
+
+  /**
+   * Reads them from a status.
+   *
+   * @throws JsonParseException if it is not a JSON object
+   */
+  static ManagerCounters ofStatus(String status) {
+    if (!(JsonParser.parseString(status) instanceof JsonObject json)) {
+      throw new JsonParseException("the Manager's status is not a JSON object");
+    }
+    SortedMap<String, Long> receipts = new TreeMap<>();
+    if (json.get("receipts") instanceof JsonObject byEvidence) {
+      byEvidence.asMap().forEach((evidence, count) -> receipts.put(evidence, number(count)));
+    }
+    if (!(json.get("quarantine") instanceof JsonObject quarantine)) {
+      return new ManagerCounters(receipts, 0, 0);
+    }
+    // A quarantined ticket or source keeps at least one hold: the larger figure covers both.
+    long tickets = number(quarantine.get("tickets")) + number(quarantine.get("sources"));
+    return new ManagerCounters(
+        receipts,
+        Math.max(tickets, number(quarantine.get("holds"))),
+        number(quarantine.get("bytes")));
+  }
+
+  /** The sum of two Managers. */
+  ManagerCounters plus(ManagerCounters other) {
+    SortedMap<String, Long> sum = new TreeMap<>(receipts);
+    other.receipts.forEach((evidence, count) -> sum.merge(evidence, count, Long::sum));
+    return new ManagerCounters(
+        sum,
+        quarantined + other.quarantined,
+        quarantinedBytes + other.quarantinedBytes);
+  }
+
+  /** What came since an earlier look at the same Manager; evidence without a new receipt is left out. */
+  ManagerCounters since(ManagerCounters earlier) {
+    SortedMap<String, Long> rest = new TreeMap<>(receipts);
+    earlier.receipts.forEach((evidence, count) -> rest.merge(evidence, -count, Long::sum));
+    rest.values().removeIf(count -> count == 0);
+    return new ManagerCounters(
+        rest,
+        quarantined - earlier.quarantined,
+        quarantinedBytes - earlier.quarantinedBytes);
+  }
+
+  /** All receipts, of whatever evidence. */
+  long allReceipts() {
+    return receipts.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  private static long number(@Nullable JsonElement value) {
+    return value != null && value.isJsonPrimitive() && value.getAsJsonPrimitive().isNumber()
+        ? value.getAsLong()
+        : 0;
+  }
+}

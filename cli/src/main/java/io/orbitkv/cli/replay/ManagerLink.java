@@ -1,0 +1,78 @@
+package io.orbitkv.cli.replay;
+
+import io.orbitkv.adapter.ClientOptions;
+import io.orbitkv.adapter.ManagerClient;
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.TransportException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way to one Manager of a replay: connects, and connects again when it was lost and something
+ * answers on its socket. Remembers what each incarnation had counted when it was first met.
+ * Thread-safe; owned by the replay, ends by {@link #close}.
+ */
+final class ManagerLink implements AutoCloseable {
+  private final Path socket;
+  private @Nullable ManagerClient client;
+  private @Nullable Epoch epoch;
+  private ManagerCounters before = ManagerCounters.NONE;
+  private boolean replaced;
+
+  ManagerLink(Path socket) {
+    this.socket = socket;
+  }
+
+  /**
+   * A client whose connection stood a moment ago.
+   *
+   * @throws TransportException if the Manager can't be reached
+   */
+  synchronized ManagerClient client() {
+    if (client != null && client.peerAlive()) {
+      return client;
+    }
+    disconnect();
+    ManagerClient connected = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
+    try {
+      if (!connected.managerEpoch().equals(epoch)) {
+        replaced = epoch != null;
+        // Another incarnation began to count at zero, and all of it is this replay's time.
+        before = replaced ? ManagerCounters.NONE : ManagerCounters.ofStatus(connected.status());
+        epoch = connected.managerEpoch();
+      }
+    } catch (RuntimeException e) {
+      connected.close();
+      throw e;
+    }
+    client = connected;
+    return connected;
+  }
+
+  /** Whether this Manager is there and always was the same incarnation. */
+  synchronized boolean steady() {
+    return !replaced && client != null && client.peerAlive();
+  }
+
+  /**
+   * What the Manager counted since it was first met.
+   *
+   * @throws TransportException if it can't be reached
+   */
+  synchronized ManagerCounters counted() {
+    String status = client().status();
+    return ManagerCounters.ofStatus(status).since(before);
+  }
+
+  @Override
+  public synchronized void close() {
+    disconnect();
+  }
+
+  private void disconnect() {
+    if (client != null) {
+      client.close();
+      client = null;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package io.orbitkv.cli.sample;
+
+import io.orbitkv.api.Capabilities;
+import io.orbitkv.api.Evidence;
+import io.orbitkv.api.MemoryKind;
+import io.orbitkv.api.Side;
+import io.orbitkv.api.spi.OptionSpec;
+import io.orbitkv.api.spi.Probe;
+import io.orbitkv.api.spi.ProviderContext;
+import io.orbitkv.api.spi.SpiVersion;
+import io.orbitkv.api.spi.Transport;
+import io.orbitkv.api.spi.TransportProvider;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** A provider named unusable. */
+public final class UnusableProvider implements TransportProvider {
+  @Override
+  public String name() {
+    return "unusable";
+  }
+
+  @Override
+  public String version() {
+    return "0.9";
+  }
+
+  @Override
+  public SpiVersion spiVersion() {
+    return new SpiVersion(1, 0);
+  }
+
+  @Override
+  public List<OptionSpec> options() {
+    return List.of(new OptionSpec("unusable-port", "PORT", "0", "port, 100% free"));
+  }
+
+  @Override
+  public Capabilities capabilities(Map<String, String> options) {
+    return new Capabilities(
+        Set.of(MemoryKind.Type.HOST),
+        Map.of(
+            Side.DESTINATION, Set.of(Evidence.LOCAL_COMPLETION),
+            Side.SOURCE, Set.of(Evidence.PEER_RECEIPT, Evidence.ACCESS_REVOKED)),
+        64 << 20,
+        16_384,
+        true,
+        false);
+  }
+
+  @Override
+  public Probe probe(Map<String, String> options) {
+    return Probe.unusable("no device was found", "plug one in");
+  }
+
+  @Override
+  public Transport open(ProviderContext context) {
+    throw new UnsupportedOperationException("this provider is never opened");
+  }
+}
