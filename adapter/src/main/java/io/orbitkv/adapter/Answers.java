@@ -1,0 +1,104 @@
+package io.orbitkv.adapter;
+
+import io.orbitkv.adapter.wire.Command;
+import io.orbitkv.adapter.wire.Cursor;
+import io.orbitkv.adapter.wire.Frame;
+import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.Opcode;
+import io.orbitkv.adapter.wire.PublishStatus;
+import io.orbitkv.adapter.wire.ReadEntry;
+import io.orbitkv.adapter.wire.SharedMapping;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+
+/** Reads the Manager's answers to commands, every number checked against what was asked. */
+final class Answers {
+  private Answers() {}
+
+  static List<PublishResult> published(Frame frame, List<Piece> asked) {
+    Command command = expect(frame, Opcode.PUBLISH_ANSWER);
+    List<PublishStatus> statuses =
+        PublishStatus.decode(descriptor("publish answer", command, frame));
+    if (statuses.size() != asked.size()) {
+      throw corrupt(statuses.size() + " results for " + asked.size() + " blocks");
+    }
+    List<PublishResult> results = new ArrayList<>(statuses.size());
+    for (int i = 0; i < statuses.size(); i++) {
+      PublishStatus status = statuses.get(i);
+      BlockName name = asked.get(i).name();
+      results.add(
+          switch (status.status()) {
+            case PublishStatus.STORED ->
+                new PublishResult(name, PublishResult.Status.STORED, null, null);
+            case PublishStatus.PRESENT ->
+                new PublishResult(name, PublishResult.Status.PRESENT, null, null);
+            default ->
+                new PublishResult(name, PublishResult.Status.FAULT, status.code(), status.text());
+          });
+    }
+    return results;
+  }
+
+  static BlockLease found(
+      Frame frame,
+      List<BlockName> asked,
+      List<SharedMapping> arenas,
+      Consumer<BlockLease> release) {
+    Command command = expect(frame, Opcode.QUERY_ANSWER);
+    List<LeasedBlock> blocks = new ArrayList<>();
+    List<BlockLease.Place> places = new ArrayList<>();
+    for (ReadEntry entry : ReadEntry.decode(descriptor("query answer", command, frame))) {
+      check(entry, asked, arenas);
+      int index = (int) entry.index();
+      Origin origin = entry.origin() == ReadEntry.ORIGIN_PEER ? Origin.PEER : Origin.LOCAL;
+      blocks.add(new LeasedBlock(index, asked.get(index), origin, entry.bytes()));
+      places.add(new BlockLease.Place(arenas.get((int) entry.arena()), entry.offset()));
+    }
+    long expires = System.nanoTime() + Math.max(0, command.scalar1());
+    return new BlockLease(command.scalar0(), expires, blocks, places, release);
+  }
+
+  /** The exception behind a stage of a future. */
+  static Throwable cause(Throwable fault) {
+    return fault instanceof CompletionException && fault.getCause() != null
+        ? fault.getCause()
+        : fault;
+  }
+
+  private static Command expect(Frame frame, Opcode opcode) {
+    if (!frame.is(FrameKind.ANSWER)) {
+      throw corrupt("a frame of kind " + frame.header().kind());
+    }
+    Command command = Command.decode(frame.body());
+    if (command.opcode() != opcode.wire()) {
+      throw corrupt("opcode " + command.opcode());
+    }
+    return command;
+  }
+
+  private static Cursor descriptor(String what, Command command, Frame frame) {
+    return command.descriptor(what, frame.body().asSlice(Command.BYTES));
+  }
+
+  private static void check(ReadEntry entry, List<BlockName> asked, List<SharedMapping> arenas) {
+    if (entry.index() >= asked.size() || entry.arena() >= arenas.size()) {
+      throw corrupt("block " + entry.index() + " in arena " + entry.arena());
+    }
+    long room = arenas.get((int) entry.arena()).bytes();
+    if (entry.offset() < 0
+        || entry.bytes() < 1
+        || entry.offset() > room
+        || entry.bytes() > room - entry.offset()) {
+      throw corrupt("block " + entry.index() + " outside of its arena");
+    }
+  }
+
+  private static TransportException corrupt(String what) {
+    return new TransportException(
+        FaultCode.CORRUPT, "Manager's answer: " + what + "; both sides must be of one release");
+  }
+}

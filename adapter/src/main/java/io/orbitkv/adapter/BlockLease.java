@@ -1,0 +1,155 @@
+package io.orbitkv.adapter;
+
+import io.orbitkv.adapter.wire.SharedMapping;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * Blocks that the Manager found and keeps where they are until {@link #close()}, which is the
+ * caller's to call. Thread-safe. The Manager's memory itself is never handed out: {@link #copyTo}
+ * copies out of it.
+ */
+public final class BlockLease implements AutoCloseable {
+  /** Where a block is, apart from what a caller may know. */
+  record Place(SharedMapping arena, long offset) {}
+
+  private final long id;
+  private final long expiresAtNanos;
+  private final List<LeasedBlock> blocks;
+  private final List<Place> places;
+  private final Consumer<BlockLease> release;
+  private final ReentrantLock lock = new ReentrantLock();
+  private int inside;
+  private boolean closed;
+
+  /** A lease whose release is the given action, run once, by the last thread that leaves. */
+  BlockLease(
+      long id,
+      long expiresAtNanos,
+      List<LeasedBlock> blocks,
+      List<Place> places,
+      Consumer<BlockLease> release) {
+    this.id = id;
+    this.expiresAtNanos = expiresAtNanos;
+    this.blocks = List.copyOf(blocks);
+    this.places = List.copyOf(places);
+    this.release = release;
+  }
+
+  long id() {
+    return id;
+  }
+
+  /** The blocks found, in the order of the names; a name that is not here was a miss. */
+  public List<LeasedBlock> blocks() {
+    return blocks;
+  }
+
+  /** Sum of the lengths of {@link #blocks()}, bytes. */
+  public long bytes() {
+    return blocks.stream().mapToLong(LeasedBlock::bytes).sum();
+  }
+
+  /** Whether a copy may begin no more. */
+  public boolean expired() {
+    return System.nanoTime() - expiresAtNanos >= 0;
+  }
+
+  /**
+   * Copies a whole block to the start of the caller's buffer. The copy is over on return.
+   *
+   * @param block one of {@link #blocks()}
+   * @param destination at least {@code block.bytes()} long, writable
+   * @throws IllegalArgumentException if the block is not of this lease
+   * @throws IndexOutOfBoundsException if the destination is too short
+   * @throws IllegalStateException if this lease or its client is closed
+   * @throws TransportException GRANT_ENDED if the lease had expired before the copy began
+   */
+  public void copyTo(LeasedBlock block, MemorySegment destination) {
+    int at = blocks.indexOf(block);
+    if (at < 0) {
+      throw new IllegalArgumentException("block " + block + " is not of this lease");
+    }
+    enter();
+    try {
+      if (expired()) {
+        throw new TransportException(
+            FaultCode.GRANT_ENDED,
+            "lease of block " + block.name() + " has expired; ask for the block again");
+      }
+      Place place = places.get(at);
+      MemorySegment arena = place.arena().enter();
+      if (arena == null) {
+        throw new IllegalStateException("client of this lease is closed; connect again");
+      }
+      try {
+        MemorySegment.copy(arena, place.offset(), destination, 0, block.bytes());
+      } finally {
+        place.arena().leave();
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Tells the Manager that this process reads the blocks no more; after the last {@link #copyTo}
+   * that is under way has left, for which it does not wait. If the connection is lost, the Manager
+   * keeps the blocks until this process exits.
+   *
+   * @throws IllegalStateException if already closed
+   */
+  @Override
+  public void close() {
+    if (!tryClose()) {
+      throw new IllegalStateException("this lease is already closed");
+    }
+  }
+
+  /** As {@link #close()}; false if already closed. */
+  boolean tryClose() {
+    lock.lock();
+    try {
+      if (closed) {
+        return false;
+      }
+      closed = true;
+      if (inside > 0) {
+        return true;
+      }
+    } finally {
+      lock.unlock();
+    }
+    release.accept(this);
+    return true;
+  }
+
+  private void enter() {
+    lock.lock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("this lease is closed; ask for its blocks again");
+      }
+      inside++;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void leave() {
+    lock.lock();
+    try {
+      inside--;
+      if (inside > 0 || !closed) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    release.accept(this);
+  }
+}

@@ -1,0 +1,296 @@
+package io.orbitkv.adapter;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.orbitkv.adapter.wire.Command;
+import io.orbitkv.adapter.wire.Frame;
+import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.MemoryOffer;
+import io.orbitkv.adapter.wire.Names;
+import io.orbitkv.adapter.wire.Opcode;
+import io.orbitkv.adapter.wire.PublishEntry;
+import io.orbitkv.adapter.wire.RegistrationId;
+import io.orbitkv.adapter.wire.SharedMapping;
+import io.orbitkv.api.Epoch;
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.Fd;
+import io.orbitkv.ffm.Mapping;
+import io.orbitkv.ffm.Memfd;
+import io.orbitkv.ffm.Protection;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A session of this process with the Manager of its host. Thread-safe; owned by the caller. One
+ * thread of its own reads the answers and completes the futures: what depends on a future must not
+ * block that thread, and blocking calls of this client refuse to run on it.
+ *
+ * <p>A lost connection fails all that is outstanding with {@link FaultCode#PEER_LOST} at once and
+ * is final: connect a new client. Leases stay readable and pinned after it.
+ */
+public final class ManagerClient implements AutoCloseable {
+  private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
+  private static final long QUERY_FLAG_FETCH = 1;
+  private static final long QUERY_FLAG_PREFIX = 2;
+
+  private final Path socket;
+  private final ClientOptions options;
+  private final Connection connection;
+  private final List<SharedMapping> arenas;
+  private final Set<BlockLease> leases = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private ManagerClient(Path socket, ClientOptions options, Bootstrap bootstrap) {
+    this.socket = socket;
+    this.options = options;
+    this.arenas = bootstrap.arenas();
+    this.connection =
+        new Connection(
+            socket,
+            bootstrap.channel(),
+            bootstrap.welcome().epoch(),
+            bootstrap.welcome().session());
+  }
+
+  /**
+   * Connects, checks whose process is behind the socket, and maps the Manager's arenas for reading.
+   *
+   * @throws TransportException PEER_LOST if no Manager answers behind the socket, DENIED if another
+   *     user holds it or refuses this one, UNSUPPORTED for another protocol version, EXHAUSTED if
+   *     the Manager has no free session, INVALID if the path is too long
+   */
+  public static ManagerClient connect(Path socket, ClientOptions options) {
+    ManagerClient client = new ManagerClient(socket, options, Bootstrap.run(socket, options));
+    client.connection.start();
+    return client;
+  }
+
+  /** The identity of the Manager's incarnation. */
+  public Epoch managerEpoch() {
+    return connection.epoch();
+  }
+
+  /** The token of this session, as the Manager's state names it. */
+  public long session() {
+    return connection.session();
+  }
+
+  /** Whether the connection stands; false for ever once it was lost or closed. */
+  public boolean peerAlive() {
+    return connection.alive();
+  }
+
+  /** The socket this client was connected to. */
+  public Path socket() {
+    return socket;
+  }
+
+  /**
+   * New memory that the Manager may read, zeroed, registered.
+   *
+   * @param bytes at least 1
+   * @throws TransportException EXHAUSTED at a limit, PEER_LOST, DEADLINE
+   */
+  public RegisteredMemory allocate(long bytes) {
+    try (Fd memfd = Memfd.create("orbitkv-engine", bytes)) {
+      Memfd.addSeals(memfd, Memfd.F_SEAL_SHRINK | Memfd.F_SEAL_GROW);
+      Mapping mapping = Mapping.map(memfd, 0, bytes, Protection.READ_WRITE, false);
+      boolean done = false;
+      try {
+        MemoryOffer offer = new MemoryOffer(MemoryOffer.HOST_SHARED, 0, bytes);
+        Frame answer =
+            control("register", FrameKind.REGISTER, FrameKind.REGISTERED, offer.encode(), memfd);
+        RegistrationId id = RegistrationId.decode(answer.body());
+        done = true;
+        return new RegisteredMemory(mapping, id, this, this::withdraw);
+      } finally {
+        if (!done) {
+          mapping.close();
+        }
+      }
+    }
+  }
+
+  /**
+   * Publishes blocks; returns at once, except that a full socket holds it.
+   *
+   * @param pieces 1 to 16,384, of memory of this client
+   * @return one result per piece, in order; exceptionally with a {@link TransportException} if the
+   *     whole was refused (EXHAUSTED, INVALID, CLOSING) or the connection was lost (PEER_LOST:
+   *     whether blocks were stored is unknown)
+   */
+  public CompletableFuture<List<PublishResult>> publish(List<Piece> pieces) {
+    if (pieces.isEmpty() || pieces.size() > PublishEntry.LIMIT) {
+      throw new IllegalArgumentException(
+          "publish of " + pieces.size() + " blocks; allowed are 1 to " + PublishEntry.LIMIT);
+    }
+    List<PublishEntry> entries = new ArrayList<>(pieces.size());
+    for (Piece piece : pieces) {
+      if (!piece.memory().isOf(this)) {
+        throw new IllegalArgumentException(
+            "block " + piece.name() + " is in memory of another client; publish it there");
+      }
+      RegistrationId id = piece.memory().registration();
+      entries.add(
+          new PublishEntry(piece.name(), id.id(), id.generation(), piece.offset(), piece.bytes()));
+    }
+    List<Piece> asked = List.copyOf(pieces);
+    return connection
+        .command(Opcode.PUBLISH, PublishEntry.encode(entries), 0, 0)
+        .thenApply(frame -> Answers.published(frame, asked));
+  }
+
+  /**
+   * Publishes blocks and waits.
+   *
+   * @throws TransportException as above, and DEADLINE if the timeout was shorter; the publish goes
+   *     on then
+   */
+  public List<PublishResult> publish(List<Piece> pieces, Duration timeout) {
+    return connection.await(publish(pieces), "publish", timeout);
+  }
+
+  /**
+   * Asks for blocks; returns at once, except that a full socket holds it.
+   *
+   * @param names at most 65,536
+   * @return what was found, possibly nothing; the caller closes it. Exceptionally with a {@link
+   *     TransportException}: EXHAUSTED, INVALID, CLOSING, PEER_LOST. A future that was cancelled
+   *     releases what comes later
+   */
+  public CompletableFuture<BlockLease> query(List<BlockName> names, QueryOptions query) {
+    if (names.size() > Names.LIMIT) {
+      throw new IllegalArgumentException(
+          "query of " + names.size() + " blocks; the limit is " + Names.LIMIT);
+    }
+    List<BlockName> asked = List.copyOf(names);
+    long flags = (query.fetch() ? QUERY_FLAG_FETCH : 0) | (query.prefix() ? QUERY_FLAG_PREFIX : 0);
+    CompletableFuture<BlockLease> found = new CompletableFuture<>();
+    CompletableFuture<Frame> answer =
+        connection.command(Opcode.QUERY, Names.encode(asked), query.deadline().toNanos(), flags);
+    var _ =
+        answer
+            .thenApply(frame -> keep(Answers.found(frame, asked, arenas, this::release)))
+            .whenComplete(
+                (lease, fault) -> {
+                  if (fault != null) {
+                    found.completeExceptionally(Answers.cause(fault));
+                  } else if (!found.complete(lease)) {
+                    var _ = lease.tryClose();
+                  }
+                });
+    return found;
+  }
+
+  /**
+   * Asks for blocks and waits: at most the deadline of the options and the client's timeout.
+   *
+   * @throws TransportException as above, and DEADLINE if no answer came; what comes later is
+   *     released
+   */
+  public BlockLease queryAndWait(List<BlockName> names, QueryOptions query) {
+    CompletableFuture<BlockLease> found = query(names, query);
+    try {
+      return connection.await(found, "query", query.deadline().plus(options.timeout()));
+    } catch (TransportException e) {
+      if (!found.cancel(false) && !found.isCompletedExceptionally()) {
+        var _ = found.join().tryClose();
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * The Manager's state as one JSON object.
+   *
+   * @throws TransportException PEER_LOST, DEADLINE
+   */
+  public String status() {
+    Frame answer = control("status", FrameKind.STATUS, FrameKind.STATUS_TEXT, EMPTY);
+    return new String(answer.body().toArray(ValueLayout.JAVA_BYTE), UTF_8);
+  }
+
+  /**
+   * Releases the leases, ends the session and unmaps the arenas once no copy is under way. Waits
+   * for the Manager's last answer for the client's timeout; then fails what is outstanding. Memory
+   * that was allocated is unmapped by its own {@code close()}. A second call does nothing.
+   */
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      for (BlockLease lease : leases) {
+        var _ = lease.tryClose();
+      }
+      if (connection.alive()) {
+        connection.flush(options.timeout());
+        var _ = control("close", FrameKind.CLOSE, FrameKind.CLOSED, EMPTY);
+      }
+    } catch (TransportException e) {
+      // The session is over whether or not the Manager said so; leases end with this process.
+    } finally {
+      connection.end("this client was closed");
+      arenas.forEach(arena -> arena.close(() -> {}));
+    }
+  }
+
+  private BlockLease keep(BlockLease lease) {
+    leases.add(lease);
+    if (closed.get()) {
+      var _ = lease.tryClose();
+    }
+    return lease;
+  }
+
+  private void release(BlockLease lease) {
+    leases.remove(lease);
+    if (lease.id() != 0 && connection.alive()) {
+      var _ = connection.command(Opcode.RELEASE, new byte[0], lease.id(), 0);
+    }
+  }
+
+  private void withdraw(RegisteredMemory memory) {
+    if (!connection.alive()) {
+      return;
+    }
+    try {
+      var _ =
+          control(
+              "unregister",
+              FrameKind.UNREGISTER,
+              FrameKind.UNREGISTERED,
+              memory.registration().encode());
+    } catch (TransportException e) {
+      if (e.code() != FaultCode.PEER_LOST) {
+        throw e;
+      }
+    }
+  }
+
+  private Frame control(
+      String what, FrameKind kind, FrameKind expected, MemorySegment body, Fd... descriptors) {
+    Frame answer =
+        connection.await(connection.call(kind, body, descriptors), what, options.timeout());
+    if (!answer.is(expected)) {
+      throw new TransportException(
+          FaultCode.CORRUPT,
+          what
+              + ": answered by a frame of kind "
+              + answer.header().kind()
+              + " of version "
+              + Command.VERSION);
+    }
+    return answer;
+  }
+}
