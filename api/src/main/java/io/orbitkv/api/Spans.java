@@ -9,8 +9,7 @@ final class Spans {
       throw invalid(offset, length, stride, count, "is not a span");
     }
     try {
-      long total =
-          end(offset, length, stride, count) + Math.multiplyExact(length, (long) count);
+      long total = end(offset, length, stride, count) + Math.multiplyExact(length, (long) count);
       if (total < 0) {
         throw new ArithmeticException();
       }

@@ -18,7 +18,6 @@ import io.orbitkv.manager.control.PeerHello;
 import io.orbitkv.manager.grant.GrantAuthority;
 import io.orbitkv.manager.grant.GrantLimits;
 import io.orbitkv.manager.local.LocalOptions;
-import io.orbitkv.manager.local.LocalOptions;
 import io.orbitkv.manager.local.LocalServer;
 import io.orbitkv.manager.memory.Pool;
 import io.orbitkv.manager.transfer.BlockReader;

@@ -65,8 +65,7 @@ class ManagerTest {
                 "source-close-deadline", "1s"));
     values.putAll(more);
     ReferenceProvider provider = new ReferenceProvider(lever);
-    Manager manager =
-        Manager.start(ManagerConfiguration.of(values, provider.options()), provider);
+    Manager manager = Manager.start(ManagerConfiguration.of(values, provider.options()), provider);
     managers.add(manager);
     return manager;
   }
@@ -102,8 +101,7 @@ class ManagerTest {
         .isEqualTo(PublishResult.Status.STORED);
   }
 
-  private static PublishResult tryPublish(
-      ManagerClient client, String name, long bytes, int fill) {
+  private static PublishResult tryPublish(ManagerClient client, String name, long bytes, int fill) {
     try (RegisteredMemory memory = client.allocate(bytes)) {
       memory.segment().fill((byte) fill);
       return client.publish(List.of(Piece.of(name(name), memory)), Duration.ofSeconds(20)).get(0);
@@ -154,8 +152,7 @@ class ManagerTest {
     Manager b = manager("b", Map.of("pool-bytes", "4MiB", "max-read-bytes", "64KiB"));
     awaitPeers(a, b);
     publish(client(a), "large", MIB, 9);
-    try (BlockLease lease =
-        client(b).queryAndWait(List.of(name("large")), QueryOptions.FETCH)) {
+    try (BlockLease lease = client(b).queryAndWait(List.of(name("large")), QueryOptions.FETCH)) {
       assertBlock(lease, 0, Origin.PEER, 9);
     }
     assertThat(number(b, "receipts_destination", "LOCAL_QUIESCED")).isEqualTo(16);
@@ -172,8 +169,7 @@ class ManagerTest {
     publish(writer, "p1", 4 * KIB, 2);
     publish(writer, "p3", 4 * KIB, 4);
     List<BlockName> names = List.of(name("p0"), name("p1"), name("p2"), name("p3"));
-    try (BlockLease lease =
-        client(b).queryAndWait(names, QueryOptions.FETCH.withPrefix(true))) {
+    try (BlockLease lease = client(b).queryAndWait(names, QueryOptions.FETCH.withPrefix(true))) {
       assertThat(lease.blocks()).hasSize(2);
     }
     try (BlockLease lease = client(b).queryAndWait(names, QueryOptions.FETCH)) {

@@ -224,6 +224,7 @@ final class AddressLink implements PeerLink, LinkStream.Events {
     lastComplaint = null;
     log.info("peer {} ({}, {}) is up", address, hello.managerName(), hello.managerEpoch());
     links.tell(listener -> listener.peerUp(this, hello));
+    PathWarming.start(this);
   }
 
   private void replaced(LinkStream stream, PeerHello after) {

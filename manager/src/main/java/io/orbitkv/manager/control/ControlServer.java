@@ -38,6 +38,7 @@ public final class ControlServer implements AutoCloseable {
   private final Set<ControlSession> sessions = ConcurrentHashMap.newKeySet();
   private final Server server;
   private volatile boolean stopping;
+  private volatile int port;
 
   private ControlServer(
       InetSocketAddress listen, ControlService service, ControlSecurity security) {
@@ -75,7 +76,7 @@ public final class ControlServer implements AutoCloseable {
     }
     ControlServer started = new ControlServer(listen, service, security);
     try {
-      started.server.start();
+      started.port = started.server.start().getPort();
       return started;
     } catch (IOException e) {
       started.loop.stop();
@@ -90,7 +91,7 @@ public final class ControlServer implements AutoCloseable {
 
   /** The port that was bound. */
   public int port() {
-    return server.getPort();
+    return port;
   }
 
   /**

@@ -12,7 +12,7 @@ public interface ControlService {
   PeerHello hello();
 
   /**
-   * Decides whether to talk to a peer.
+   * Decides whether to talk to a peer. Both ends of a stream ask, so it keeps nothing.
    *
    * @throws io.orbitkv.api.TransportException UNSUPPORTED if it has another backend, naming both;
    *     CLOSING while this Manager is on its way down
@@ -37,6 +37,9 @@ public interface ControlService {
   /** Retires a grant of this peer. */
   void complete(PeerHello peer, Completion completion);
 
-  /** The peer's stream has ended: its grants are retired; their memory waits for evidence. */
+  /**
+   * The peer's last stream has ended, or its transport was replaced: its grants are retired; their
+   * memory waits for evidence.
+   */
   void peerLost(PeerHello peer);
 }

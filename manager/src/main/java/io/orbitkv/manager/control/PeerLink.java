@@ -21,7 +21,10 @@ public interface PeerLink {
   /** As {@link ControlService#locate}. */
   CompletableFuture<long[]> locate(List<BlockName> names);
 
-  /** As {@link ControlService#authorize}; safe to repeat. */
+  /**
+   * As {@link ControlService#authorize}; safe to repeat until it was answered. An offer that comes
+   * when nobody waits for it any more is given back to the owner by the link itself.
+   */
   CompletableFuture<GrantOffer> authorize(GrantRequest request);
 
   /** As {@link ControlService#complete}; safe to repeat. */

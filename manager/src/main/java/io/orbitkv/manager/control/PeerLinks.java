@@ -83,7 +83,10 @@ public final class PeerLinks implements AutoCloseable {
 
   /** The links that have a live stream, in no order. */
   public List<PeerLink> up() {
-    return List.copyOf(byEpoch.values());
+    return byEpoch.values().stream()
+        .filter(link -> link.hello().isPresent())
+        .map(PeerLink.class::cast)
+        .toList();
   }
 
   /** The link with a live stream to that incarnation, or null. */

@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 final class LifecycleFrames {
   private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
   private static final byte HEALTH_OPEN = 1;
+  private static final byte HEALTH_CLOSING = 2;
 
   private final LocalSession session;
   private final LocalContext context;
@@ -34,9 +35,7 @@ final class LifecycleFrames {
       case REGISTER -> answer(FrameKind.REGISTERED, id, register(frame).encode());
       case UNREGISTER -> unregister(id, RegistrationId.decode(frame.body()));
       case STATUS -> answer(FrameKind.STATUS_TEXT, id, status());
-      case HEALTH ->
-          answer(
-              FrameKind.HEALTH_STATE, id, MemorySegment.ofArray(new byte[] {HEALTH_OPEN, 0, 0, 0}));
+      case HEALTH -> answer(FrameKind.HEALTH_STATE, id, health());
       case CLOSE -> {
         if (id == 0) {
           throw new TransportException(FaultCode.INVALID, "CLOSE with request id 0; use another");
@@ -83,6 +82,11 @@ final class LifecycleFrames {
         session.settle(SessionWork.Kind.LIFECYCLE, 0);
       }
     }
+  }
+
+  private MemorySegment health() {
+    byte state = session.stopping() ? HEALTH_CLOSING : HEALTH_OPEN;
+    return MemorySegment.ofArray(new byte[] {state, 0, 0, 0});
   }
 
   private MemorySegment status() {

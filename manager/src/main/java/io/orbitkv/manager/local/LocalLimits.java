@@ -68,4 +68,19 @@ public record LocalLimits(
         copyThreads,
         helloMillis);
   }
+
+  /** These limits with another time for HELLO. */
+  public LocalLimits withHelloMillis(int newHelloMillis) {
+    return new LocalLimits(
+        sessions,
+        queriesPerSession,
+        queries,
+        publishesPerSession,
+        metadataBytes,
+        leasesPerSession,
+        registrationsPerSession,
+        registeredBytes,
+        copyThreads,
+        newHelloMillis);
+  }
 }

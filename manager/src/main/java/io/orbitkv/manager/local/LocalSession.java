@@ -35,6 +35,7 @@ final class LocalSession {
   private final Set<Long> leases = new HashSet<>();
   private SessionState state = SessionState.OPEN;
   private boolean exited;
+  private volatile boolean stopping;
   private boolean socketClosed;
   private long closeRequest;
 
@@ -176,11 +177,17 @@ final class LocalSession {
 
   /** The server stops: what was sent whole is still read and answered. */
   void stopReading() {
+    stopping = true;
     try {
       channel.stream().shutdown(Shutdown.READ);
     } catch (IllegalStateException | NativeException _) {
       LOG.debug("session {}: ended by itself meanwhile", slot);
     }
+  }
+
+  /** Whether the server has begun to stop. */
+  boolean stopping() {
+    return stopping;
   }
 
   /** The pidfd is readable: everything that this process held ends. */

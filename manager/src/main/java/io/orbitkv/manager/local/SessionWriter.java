@@ -95,6 +95,8 @@ final class SessionWriter {
       }
     } catch (NativeException e) {
       LOG.debug("session: sending failed, the client is gone: {}", e.getMessage());
+    } catch (RuntimeException e) {
+      LOG.error("session: an answer can not be sent, so the session ends", e);
     } finally {
       drop();
       channel.close();

@@ -2,6 +2,7 @@ package io.orbitkv.manager.local;
 
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.Errno;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.UnixListener;
 import io.orbitkv.ffm.UnixStream;
@@ -12,7 +13,6 @@ import java.nio.file.Path;
 
 /** Makes the socket's file with the right owner and mode. */
 final class SocketFile {
-  private static final String IN_USE = "EADDRINUSE";
   private static final int GROUP_BITS = 0070;
 
   private SocketFile() {}
@@ -25,7 +25,7 @@ final class SocketFile {
       int first = grouped ? options.mode() & ~GROUP_BITS : options.mode();
       listener = UnixStream.listen(socket, first, backlog);
     } catch (NativeException e) {
-      FaultCode code = e.errnoName().equals(IN_USE) ? FaultCode.IN_USE : FaultCode.DEVICE;
+      FaultCode code = e.errno() == Errno.EADDRINUSE ? FaultCode.IN_USE : FaultCode.DEVICE;
       throw new TransportException(code, String.valueOf(e.getMessage()), e);
     } catch (IllegalArgumentException e) {
       throw new TransportException(FaultCode.INVALID, String.valueOf(e.getMessage()), e);

@@ -123,9 +123,7 @@ public final class Tickets {
   }
 
   private void settled(TrackedTicket tracked, Ticket ticket, Outcome outcome) {
-    outcomes
-        .computeIfAbsent(outcome.getClass().getSimpleName(), _ -> new LongAdder())
-        .increment();
+    outcomes.computeIfAbsent(outcome.getClass().getSimpleName(), _ -> new LongAdder()).increment();
     tracked.settled(outcome);
     coordinator.watch(
         tracked.id(),

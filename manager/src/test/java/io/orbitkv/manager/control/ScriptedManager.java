@@ -14,6 +14,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** An owner that has every block, 4,096 bytes each, but those whose hash begins with 0. */
 final class ScriptedManager implements ControlService {
@@ -22,6 +23,7 @@ final class ScriptedManager implements ControlService {
   final BlockingQueue<Completion> completions = new LinkedBlockingQueue<>();
   final BlockingQueue<PeerHello> accepted = new LinkedBlockingQueue<>();
   final BlockingQueue<PeerHello> lost = new LinkedBlockingQueue<>();
+  final AtomicInteger refusals = new AtomicInteger();
   private final Map<TicketId, GrantOffer> granted = new ConcurrentHashMap<>();
   private final String backend;
   private final String name;
@@ -59,6 +61,7 @@ final class ScriptedManager implements ControlService {
   @Override
   public void accept(PeerHello peer) {
     if (!peer.provider().equals(backend)) {
+      refusals.incrementAndGet();
       throw new TransportException(
           FaultCode.UNSUPPORTED,
           "Manager %s uses %s, Manager %s uses %s: start both with one backend"

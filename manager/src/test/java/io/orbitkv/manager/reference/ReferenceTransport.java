@@ -185,9 +185,7 @@ final class ReferenceTransport implements Transport {
     public RemoteRegion importRegion(byte[] wireForm) {
       ReferenceTransport remote = OPEN.get(owner);
       ReferenceHold hold =
-          remote == null
-              ? null
-              : remote.holds.get(new String(wireForm, StandardCharsets.US_ASCII));
+          remote == null ? null : remote.holds.get(new String(wireForm, StandardCharsets.US_ASCII));
       if (hold == null) {
         throw new TransportException(FaultCode.STALE_EPOCH, "no such grant at " + owner);
       }
@@ -221,9 +219,7 @@ final class ReferenceTransport implements Transport {
         for (int i = 0; i < batch.size(); i++) {
           Descriptor range = hold.ranges().get(batch.remote(i).range());
           MemorySegment from =
-              remote
-                  .memory(range)
-                  .asSlice(batch.remote(i).offset(), batch.remote(i).length());
+              remote.memory(range).asSlice(batch.remote(i).offset(), batch.remote(i).length());
           destinations.get(i).copyFrom(from);
         }
         return Outcome.COMPLETED;

@@ -1,0 +1,146 @@
+package io.orbitkv.manager.local;
+
+import io.orbitkv.adapter.wire.Command;
+import io.orbitkv.adapter.wire.Frame;
+import io.orbitkv.adapter.wire.FrameChannel;
+import io.orbitkv.adapter.wire.FrameHeader;
+import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.Hello;
+import io.orbitkv.adapter.wire.Opcode;
+import io.orbitkv.adapter.wire.Refusal;
+import io.orbitkv.adapter.wire.Welcome;
+import io.orbitkv.ffm.Fd;
+import io.orbitkv.ffm.PidFd;
+import io.orbitkv.ffm.UnixStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A client that sends what a test tells it to, right or wrong. For one thread. */
+final class Channel implements AutoCloseable {
+  static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
+  static final Duration LIMIT = Duration.ofSeconds(20);
+
+  final UnixStream stream;
+  final FrameChannel frames;
+  private @Nullable Welcome welcome;
+
+  Channel(Path socket) {
+    stream = UnixStream.connect(socket);
+    frames = new FrameChannel(stream);
+    frames.receiveBy(System.nanoTime() + LIMIT.toNanos());
+  }
+
+  /** Connected and welcomed. */
+  static Channel open(Path socket) {
+    Channel channel = new Channel(socket);
+    Frame answer = channel.hello(new Hello("test", 3).encode());
+    answer.discard();
+    channel.welcome = Welcome.decode(answer.body());
+    channel.frames.identify(channel.welcome().epoch(), channel.welcome().session());
+    return channel;
+  }
+
+  Welcome welcome() {
+    if (welcome == null) {
+      throw new IllegalStateException("not welcomed");
+    }
+    return welcome;
+  }
+
+  Frame hello(MemorySegment body) {
+    try (PidFd self = PidFd.openSelf()) {
+      return call(FrameKind.HELLO, 0, body, self.fd());
+    }
+  }
+
+  Frame call(FrameKind kind, long id, MemorySegment body, Fd... descriptors) {
+    frames.send(kind, id, body, descriptors);
+    return next();
+  }
+
+  Frame next() {
+    Frame frame = frames.receive(FrameHeader.BODY_LIMIT);
+    if (frame == null) {
+      throw new AssertionError("the server closed the connection");
+    }
+    return frame;
+  }
+
+  /** Whether the server has ended the connection. */
+  boolean ended() {
+    return frames.receive(FrameHeader.BODY_LIMIT) == null;
+  }
+
+  void sendCommand(Opcode opcode, long id, byte[] descriptor, long scalar0, long scalar1) {
+    Command command =
+        Command.of(opcode, id, welcome().epoch(), descriptor.length, scalar0, scalar1);
+    frames.send(FrameKind.COMMAND, id, command.withDescriptor(descriptor));
+  }
+
+  Command command(Opcode opcode, long id, byte[] descriptor, long scalar0, long scalar1) {
+    sendCommand(opcode, id, descriptor, scalar0, scalar1);
+    return Command.decode(next().body());
+  }
+
+  /** Sends bytes that need not be a frame. */
+  void sendRaw(byte[] bytes) {
+    try (Arena arena = Arena.ofConfined()) {
+      stream.sendFully(arena.allocateFrom(ValueLayout.JAVA_BYTE, bytes), 0, bytes.length);
+    }
+  }
+
+  static Refusal refusal(Frame frame) {
+    if (!frame.is(FrameKind.REFUSED)) {
+      throw new AssertionError("kind " + frame.header().kind() + " instead of a refusal");
+    }
+    return Refusal.decode(frame.body());
+  }
+
+  @Override
+  public void close() {
+    frames.close();
+  }
+
+  static void await(String what, BooleanSupplier condition) {
+    long deadline = System.nanoTime() + LIMIT.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new AssertionError("did not happen within " + LIMIT + ": " + what);
+      }
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  static int openDescriptors() {
+    return list(Path.of("/proc/self/fd")).size();
+  }
+
+  /** How many mappings of engine memory this process has. */
+  static long engineMappings() {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+      return lines.filter(line -> line.contains("memfd:orbitkv-engine")).count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<Path> list(Path directory) {
+    try (Stream<Path> entries = Files.list(directory)) {
+      return new ArrayList<>(entries.toList());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package io.orbitkv.manager.local;
+
+import io.orbitkv.adapter.BlockLease;
+import io.orbitkv.adapter.BlockName;
+import io.orbitkv.adapter.ClientOptions;
+import io.orbitkv.adapter.ManagerClient;
+import io.orbitkv.adapter.Piece;
+import io.orbitkv.adapter.QueryOptions;
+import io.orbitkv.adapter.RegisteredMemory;
+import io.orbitkv.api.Epoch;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** Processes of their own, to be killed: {@code engine SOCKET} or {@code manager SOCKET}. */
+final class EngineMain {
+  static final BlockName NAME =
+      BlockName.of("model", "of the engine".getBytes(StandardCharsets.UTF_8));
+  static final byte CONTENT = 42;
+
+  private EngineMain() {}
+
+  public static void main(String[] arguments) throws IOException {
+    Path socket = Path.of(arguments[1]);
+    if (arguments[0].equals("manager")) {
+      var _ =
+          LocalServer.start(
+              socket, LocalOptions.DEFAULTS, Epoch.random(), new ReferenceBlocks(1 << 20));
+      System.out.println("ready");
+    } else {
+      ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
+      RegisteredMemory memory = client.allocate(8_192);
+      var _ = memory.segment().fill(CONTENT);
+      var _ = client.publish(List.of(Piece.of(NAME, memory)), Duration.ofSeconds(20));
+      BlockLease lease = client.queryAndWait(List.of(NAME), QueryOptions.LOCAL);
+      System.out.println("ready " + client.session() + " " + lease.blocks().size());
+    }
+    // Lives until it is killed, or its parent is gone.
+    int read;
+    do {
+      read = System.in.read();
+    } while (read >= 0);
+  }
+
+  static Process start(String role, Path socket) throws IOException {
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-cp",
+            System.getProperty("java.class.path"),
+            EngineMain.class.getName(),
+            role,
+            socket.toString())
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
+}
