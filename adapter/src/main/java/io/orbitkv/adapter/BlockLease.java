@@ -4,7 +4,9 @@ import io.orbitkv.adapter.wire.SharedMapping;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -20,7 +22,7 @@ public final class BlockLease implements AutoCloseable {
   private final long id;
   private final long expiresAtNanos;
   private final List<LeasedBlock> blocks;
-  private final List<Place> places;
+  private final Map<LeasedBlock, Place> places;
   private final Consumer<BlockLease> release;
   private final ReentrantLock lock = new ReentrantLock();
   private int inside;
@@ -36,7 +38,10 @@ public final class BlockLease implements AutoCloseable {
     this.id = id;
     this.expiresAtNanos = expiresAtNanos;
     this.blocks = List.copyOf(blocks);
-    this.places = List.copyOf(places);
+    this.places = HashMap.newHashMap(blocks.size());
+    for (int i = 0; i < blocks.size(); i++) {
+      this.places.put(blocks.get(i), places.get(i));
+    }
     this.release = release;
   }
 
@@ -70,8 +75,8 @@ public final class BlockLease implements AutoCloseable {
    * @throws TransportException GRANT_ENDED if the lease had expired before the copy began
    */
   public void copyTo(LeasedBlock block, MemorySegment destination) {
-    int at = blocks.indexOf(block);
-    if (at < 0) {
+    Place place = places.get(block);
+    if (place == null) {
       throw new IllegalArgumentException("block " + block + " is not of this lease");
     }
     enter();
@@ -81,7 +86,6 @@ public final class BlockLease implements AutoCloseable {
             FaultCode.GRANT_ENDED,
             "lease of block " + block.name() + " has expired; ask for the block again");
       }
-      Place place = places.get(at);
       MemorySegment arena = place.arena().enter();
       if (arena == null) {
         throw new IllegalStateException("client of this lease is closed; connect again");

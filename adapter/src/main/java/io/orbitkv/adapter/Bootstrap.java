@@ -11,6 +11,7 @@ import io.orbitkv.adapter.wire.SharedMapping;
 import io.orbitkv.adapter.wire.Welcome;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.Errno;
 import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.Mapping;
 import io.orbitkv.ffm.Memfd;
@@ -99,7 +100,7 @@ record Bootstrap(FrameChannel channel, Welcome welcome, List<SharedMapping> aren
   private static Frame greet(Path socket, FrameChannel channel, ClientOptions options) {
     try (PidFd self = PidFd.openSelf()) {
       Hello hello = new Hello(options.instance(), options.role().wire());
-      channel.send(FrameKind.HELLO, 0, hello.encode(), self.fd());
+      sendHello(channel, hello, self);
     }
     Frame frame = channel.receive(FrameHeader.BODY_LIMIT);
     if (frame == null) {
@@ -108,6 +109,17 @@ record Bootstrap(FrameChannel channel, Welcome welcome, List<SharedMapping> aren
           "Manager behind " + socket + " closed the connection; try again once it is running");
     }
     return frame;
+  }
+
+  /** A Manager that has refused and closed already can still be heard. */
+  private static void sendHello(FrameChannel channel, Hello hello, PidFd self) {
+    try {
+      channel.send(FrameKind.HELLO, 0, hello.encode(), self.fd());
+    } catch (NativeException e) {
+      if (e.errno() != Errno.EPIPE) {
+        throw e;
+      }
+    }
   }
 
   private static Bootstrap welcomed(Path socket, FrameChannel channel, Frame frame) {

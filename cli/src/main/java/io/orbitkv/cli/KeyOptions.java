@@ -49,8 +49,7 @@ final class KeyOptions {
       throw new IllegalArgumentException("KEY is empty");
     }
     byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
-    return BlockName.of(
-        namespace, bytes.length > BlockName.MAX_HASH_BYTES ? sha256(bytes) : bytes);
+    return BlockName.of(namespace, bytes.length > BlockName.MAX_HASH_BYTES ? sha256(bytes) : bytes);
   }
 
   private static byte[] sha256(byte[] bytes) {

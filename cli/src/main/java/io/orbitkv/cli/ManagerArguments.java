@@ -73,7 +73,7 @@ final class ManagerArguments {
   }
 
   private static Model.OptionSpec.Builder flag(String... names) {
-    return Model.OptionSpec.builder(names[0], names).type(boolean.class).arity("0");
+    return Model.OptionSpec.builder(names).type(boolean.class).arity("0");
   }
 
   boolean wantsHelp() {

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An {@code orbitkv manager} that this process started and will end. Used by one
- * thread, but for {@link #terminate} and {@link #kill}, which any thread may call at any time.
+ * An {@code orbitkv manager} that this process started and will end. Used by one thread, but for
+ * {@link #terminate} and {@link #kill}, which any thread may call at any time.
  */
 final class ManagerProcess {
   private static final Path PARENT_DEATH = Path.of("/usr/bin/setpriv");
@@ -117,7 +117,12 @@ final class ManagerProcess {
     while (!ready()) {
       if (process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS) && !ready()) {
         throw new CommandException(
-            "Manager " + name + ": ended with " + process.exitValue() + " at start: " + lastWords());
+            "Manager "
+                + name
+                + ": ended with "
+                + process.exitValue()
+                + " at start: "
+                + lastWords());
       }
       if (System.nanoTime() - end > 0) {
         throw new CommandException(

@@ -27,7 +27,6 @@ final class ProvidersTable {
             Help.defaultColorScheme(Ansi.OFF),
             new Column(LABELS, 0, Overflow.WRAP),
             new Column(WIDTH - LABELS, 0, Overflow.WRAP));
-    table.setAdjustLineBreaksForWideCJKCharacters(false);
   }
 
   static String of(List<ProviderSheet> sheets, List<BrokenPlugin> broken) {
@@ -54,8 +53,15 @@ final class ProvidersTable {
     for (OptionSpec option : sheet.loaded().options()) {
       String byDefault =
           option.defaultValue().isEmpty() ? "" : " (default: " + option.defaultValue() + ")";
-      row(label, "--" + option.name() + " " + option.valueLabel());
-      row("", "  " + option.description() + byDefault);
+      row(
+          label,
+          "--"
+              + option.name()
+              + " "
+              + option.valueLabel()
+              + ": "
+              + option.description()
+              + byDefault);
       label = "";
     }
     return table.toString();

@@ -55,7 +55,8 @@ final class PutCommand implements Callable<Integer> {
     BlockName name = block.name();
     if (!Files.isRegularFile(file)) {
       throw new CommandException(
-          file + (Files.exists(file) ? ": is not a regular file" : ": no such file")
+          file
+              + (Files.exists(file) ? ": is not a regular file" : ": no such file")
               + "; give a file with at least one byte");
     }
     try (FileChannel bytes = FileChannel.open(file)) {
@@ -88,10 +89,7 @@ final class PutCommand implements Callable<Integer> {
           FaultCode.INVALID,
           "%s: has %s, more than the pool of %s of the Manager at %s; start it with a larger --pool-bytes"
               .formatted(
-                  file,
-                  Units.bytes(length),
-                  Units.bytes(capacity.getAsLong()),
-                  client.socket()));
+                  file, Units.bytes(length), Units.bytes(capacity.getAsLong()), client.socket()));
     }
   }
 

@@ -36,6 +36,7 @@ final class Quickstart implements AutoCloseable {
 
   private final Path directory;
   private final List<ManagerProcess> managers = new CopyOnWriteArrayList<>();
+  private volatile boolean abandoned;
   private final Thread hook = new Thread(this::abandon, "orbitkv-quickstart-end");
 
   private Quickstart(Path directory) {
@@ -137,8 +138,14 @@ final class Quickstart implements AutoCloseable {
     }
   }
 
+  /** Whether this process is being ended from outside: what fails then is no news. */
+  boolean abandoned() {
+    return abandoned;
+  }
+
   // After Ctrl-C nobody wants the logs.
   private void abandon() {
+    abandoned = true;
     endAll();
     removeDirectory();
   }

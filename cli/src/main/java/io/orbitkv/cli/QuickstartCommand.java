@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -67,14 +68,16 @@ final class QuickstartCommand implements Callable<Integer> {
     try (Quickstart quickstart = Quickstart.create()) {
       try {
         quickstart.start(Long.toString(pool));
-        try (Progress progress =
-            Progress.onStandardError("replay", trace.size(), " req")) {
+        try (Progress progress = Progress.onStandardError("replay", trace.size(), " req")) {
           report = quickstart.replay(trace, shape.blockBytes(), progress);
         }
         print(shape, pool, report);
         check(report);
         quickstart.stop();
       } catch (CommandException | TransportException e) {
+        if (quickstart.abandoned()) {
+          return ExitCode.SOFTWARE;
+        }
         throw new CommandException(e.getMessage() + " (logs: " + quickstart.logs() + ")", e);
       }
     }
@@ -132,7 +135,8 @@ final class QuickstartCommand implements Callable<Integer> {
     Verdict.check(report);
     if (report.failed() > 0) {
       throw new CommandException(
-          report.failed() + " operations failed, the first kind: "
+          report.failed()
+              + " operations failed, the first kind: "
               + report.failures().keySet().stream().sorted().findFirst().orElse("unknown"));
     }
     if (report.requests() > 1 && report.idealHits() > 0 && report.peer().blocks() == 0) {

@@ -73,7 +73,7 @@ final class ReplayCommand implements Callable<Integer> {
       names = "--namespace",
       paramLabel = "TEXT",
       description =
-          "Namespace of the blocks' names. Default: one that names the seed and the block length.")
+          "Namespace of the blocks' names. Default: one made of the trace's name, the seed and the block length.")
   private @Nullable String namespace;
 
   @Option(
@@ -130,7 +130,7 @@ final class ReplayCommand implements Callable<Integer> {
       return new ReplayOptions(
           speed(),
           blockBytes,
-          namespace == null ? ReplayOptions.namespaceFor(seed, blockBytes) : namespace,
+          namespace == null ? ReplayOptions.namespaceFor(trace, seed, blockBytes) : namespace,
           seed,
           Seconds.parse("--deadline", deadlineSeconds),
           concurrency);

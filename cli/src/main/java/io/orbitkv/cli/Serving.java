@@ -1,5 +1,6 @@
 package io.orbitkv.cli;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.orbitkv.api.spi.TransportProvider;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 import org.jline.utils.Signals;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +91,15 @@ final class Serving {
     }
     try {
       JsonObject status = JsonParser.parseString(manager.statusJson()).getAsJsonObject();
-      return status.getAsJsonArray("holds").size() + " holds, whose ends nobody waits for";
+      List<JsonElement> holds = status.getAsJsonArray("holds").asList();
+      return holds.isEmpty()
+          ? "nothing, no memory was held"
+          : holds.size()
+              + " holds of memory, first of all "
+              + holds.stream()
+                  .limit(3)
+                  .map(JsonElement::toString)
+                  .collect(Collectors.joining(", "));
     } catch (RuntimeException e) {
       return "whatever is still held";
     }

@@ -73,7 +73,12 @@ class ManagerCommandTest {
 
     assertThat(run.code()).isZero();
     assertThat(run.out())
-        .contains("orbitkv manager", "--pool-bytes=SIZE", "--good-port=PORT", "--blind-port=PORT")
+        .contains(
+            "-h, --help ",
+            "orbitkv manager",
+            "--pool-bytes=SIZE",
+            "--good-port=PORT",
+            "--blind-port=PORT")
         .contains("port, 100% free (default: 0)", "(default: a quarter of");
   }
 

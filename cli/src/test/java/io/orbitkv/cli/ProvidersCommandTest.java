@@ -27,10 +27,11 @@ class ProvidersCommandTest {
     assertThat(run.err()).isEmpty();
     assertThat(run.out())
         .contains("good 0.9, transport", "yes: sockets of this machine, 100% of them")
+        .contains("as wide as the network\n                allows\n")
         .contains("no: no device was found; plug one in")
         .contains("evidence: LOCAL_QUIESCED", "evidence: ACCESS_REVOKED, PEER_RECEIPT")
         .contains("67108864 bytes in 16384 pieces at most; can be cancelled; splits strided pieces")
-        .contains("--good-port PORT", "port, 100% free (default: 0)")
+        .contains("--good-port PORT: port, 100% free (default: 0)")
         .contains("Plugins that can not be used:", "torn.jar is not a jar", "copy it again");
     assertThat(run.out().lines()).allMatch(line -> line.length() <= 100);
   }

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A cache that never forgets and that every request shares, with the rule that a block is a hit only
- * if all earlier blocks of its request are: what no real one can exceed. Not thread-safe.
+ * A cache that never forgets and that every request shares, with the rule that a block is a hit
+ * only if all earlier blocks of its request are: what no real one can exceed. Not thread-safe.
  */
 final class IdealCache {
   private final Set<Long> known = new HashSet<>();

@@ -29,7 +29,6 @@ public record Latency(long requests, long p50, long p99, long max) {
   String text() {
     return requests == 0
         ? "-"
-        : "p50 %s, p99 %s, max %s"
-            .formatted(Units.nanos(p50), Units.nanos(p99), Units.nanos(max));
+        : "p50 %s, p99 %s, max %s".formatted(Units.nanos(p50), Units.nanos(p99), Units.nanos(max));
   }
 }

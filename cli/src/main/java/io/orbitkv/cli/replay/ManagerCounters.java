@@ -15,13 +15,14 @@ import org.jspecify.annotations.Nullable;
  * counts as zero.
  *
  * @param receipts drain receipts by the name of their evidence
- * @param quarantined tickets, source holds or memory holds without a receipt
+ * @param undrained tickets and grants whose receipt has not come (yet)
+ * @param quarantined those of them, or holds, that are quarantined
  * @param quarantinedBytes memory held for them, bytes
  */
 public record ManagerCounters(
-    Map<String, Long> receipts, long quarantined, long quarantinedBytes) {
+    Map<String, Long> receipts, long undrained, long quarantined, long quarantinedBytes) {
   /** Of a Manager that did nothing yet. */
-  static final ManagerCounters NONE = new ManagerCounters(Map.of(), 0, 0);
+  static final ManagerCounters NONE = new ManagerCounters(Map.of(), 0, 0, 0);
 
   /** Copies the map and sorts it. */
   public ManagerCounters {
@@ -41,15 +42,12 @@ public record ManagerCounters(
     if (json.get("receipts") instanceof JsonObject byEvidence) {
       byEvidence.asMap().forEach((evidence, count) -> receipts.put(evidence, number(count)));
     }
-    if (!(json.get("quarantine") instanceof JsonObject quarantine)) {
-      return new ManagerCounters(receipts, 0, 0);
-    }
-    // A quarantined ticket or source keeps at least one hold: the larger figure covers both.
-    long tickets = number(quarantine.get("tickets")) + number(quarantine.get("sources"));
     return new ManagerCounters(
         receipts,
-        Math.max(tickets, number(quarantine.get("holds"))),
-        number(quarantine.get("bytes")));
+        sum(json, "tickets", "undrained") + sum(json, "grants", "active", "retired", "quarantined"),
+        // A quarantined ticket keeps at least one hold: the larger figure covers both.
+        Math.max(sum(json, "quarantine", "tickets"), sum(json, "quarantine", "holds")),
+        sum(json, "quarantine", "bytes"));
   }
 
   /** The sum of two Managers. */
@@ -58,17 +56,22 @@ public record ManagerCounters(
     other.receipts.forEach((evidence, count) -> sum.merge(evidence, count, Long::sum));
     return new ManagerCounters(
         sum,
+        undrained + other.undrained,
         quarantined + other.quarantined,
         quarantinedBytes + other.quarantinedBytes);
   }
 
-  /** What came since an earlier look at the same Manager; evidence without a new receipt is left out. */
+  /**
+   * What came since an earlier look at the same Manager; evidence without a new receipt is left
+   * out.
+   */
   ManagerCounters since(ManagerCounters earlier) {
     SortedMap<String, Long> rest = new TreeMap<>(receipts);
     earlier.receipts.forEach((evidence, count) -> rest.merge(evidence, -count, Long::sum));
     rest.values().removeIf(count -> count == 0);
     return new ManagerCounters(
         rest,
+        undrained - earlier.undrained,
         quarantined - earlier.quarantined,
         quarantinedBytes - earlier.quarantinedBytes);
   }
@@ -76,6 +79,16 @@ public record ManagerCounters(
   /** All receipts, of whatever evidence. */
   long allReceipts() {
     return receipts.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  private static long sum(JsonObject json, String object, String... members) {
+    long sum = 0;
+    if (json.get(object) instanceof JsonObject group) {
+      for (String member : members) {
+        sum += number(group.get(member));
+      }
+    }
+    return sum;
   }
 
   private static long number(@Nullable JsonElement value) {

@@ -184,13 +184,14 @@ public final class Replay implements AutoCloseable {
   }
 
   /**
-   * Receipts that are known to be owed: for what is quarantined; and, as long as no Manager was
-   * lost with its counters, one of the requester and one of the owner for each read from a peer.
+   * Receipts that are known to be owed: for each ticket and grant that is not drained; and, as long
+   * as no Manager was lost with its counters, at least one of the requester and one of the owner
+   * for each request that was read from a peer.
    */
   private long missing(ManagerCounters counted) {
     boolean steady = links.stream().allMatch(ManagerLink::steady);
     long owed = steady ? 2 * tally.peerRequests() - counted.allReceipts() : 0;
-    return Math.max(0, Math.max(owed, counted.quarantined()));
+    return Math.max(Math.max(0, owed), Math.max(counted.undrained(), counted.quarantined()));
   }
 
   /** Ends the sessions. */

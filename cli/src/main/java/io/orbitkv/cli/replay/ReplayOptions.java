@@ -1,5 +1,6 @@
 package io.orbitkv.cli.replay;
 
+import java.nio.file.Path;
 import java.time.Duration;
 
 /**
@@ -22,6 +23,8 @@ public record ReplayOptions(
   /** The value of {@code speed} that waits for nothing. */
   public static final double MAX_SPEED = Double.POSITIVE_INFINITY;
 
+  private static final int MAX_TRACE_NAME = 40;
+
   /** Checks the bounds; {@link IllegalArgumentException} if one is left. */
   public ReplayOptions {
     if (!(speed > 0)) {
@@ -36,10 +39,12 @@ public record ReplayOptions(
   }
 
   /**
-   * A namespace that keeps replays apart whose blocks have other bytes under the same hashes: it
-   * names the seed and the block length.
+   * A namespace that keeps replays apart whose blocks differ under the same hashes: it names the
+   * trace, the seed and the block length.
    */
-  public static String namespaceFor(long seed, long blockBytes) {
-    return "replay-" + Long.toHexString(seed) + "-" + blockBytes;
+  public static String namespaceFor(Path trace, long seed, long blockBytes) {
+    String name = String.valueOf(trace.getFileName());
+    String shortened = name.substring(0, Math.min(name.length(), MAX_TRACE_NAME));
+    return "replay/" + shortened + "/" + Long.toHexString(seed) + "/" + blockBytes;
   }
 }

@@ -108,8 +108,7 @@ public record ReplayReport(
             .row("verified", Units.bytes(verifiedBytes) + ", " + wrong())
             .row("read rate", Units.rate(rate(local.bytes() + peer.bytes(), readNanos)))
             .row(
-                "publish rate",
-                Units.rate(rate(published.bytes() + present.bytes(), publishNanos)))
+                "publish rate", Units.rate(rate(published.bytes() + present.bytes(), publishNanos)))
             .row("latency, hits", hitLatency.text())
             .row("latency, all", allLatency.text());
     if (rerouted > 0) {

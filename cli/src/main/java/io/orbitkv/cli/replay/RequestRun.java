@@ -88,7 +88,8 @@ final class RequestRun implements AutoCloseable {
         break;
       }
       if (block.bytes() != options.blockBytes()) {
-        tally.hit(block.origin(), block.bytes(), Math.max(block.bytes(), options.blockBytes()));
+        // Another length can only be another block's bytes: all of them are wrong.
+        tally.hit(block.origin(), block.bytes(), block.bytes());
         hits++;
         continue;
       }

@@ -59,14 +59,12 @@ final class Staging implements AutoCloseable {
   List<PublishResult> publish(List<BlockName> names) throws InterruptedException {
     List<Piece> pieces = new ArrayList<>(names.size());
     for (int i = 0; i < names.size(); i++) {
-      pieces.add(
-          new Piece(names.get(i), memory, i * options.blockBytes(), options.blockBytes()));
+      pieces.add(new Piece(names.get(i), memory, i * options.blockBytes(), options.blockBytes()));
     }
     CompletableFuture<List<PublishResult>> answer = client.publish(pieces);
     usable = false;
     try {
-      List<PublishResult> results =
-          answer.get(options.deadline().toNanos(), TimeUnit.NANOSECONDS);
+      List<PublishResult> results = answer.get(options.deadline().toNanos(), TimeUnit.NANOSECONDS);
       usable = true;
       return results;
     } catch (TimeoutException e) {

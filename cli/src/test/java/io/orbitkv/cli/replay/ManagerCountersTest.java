@@ -11,7 +11,9 @@ class ManagerCountersTest {
   private static final String STATUS =
       """
       {"receipts": {"LOCAL_QUIESCED": 5, "PEER_RECEIPT": 2},
-       "quarantine": {"bytes": 4096, "holds": 3, "tickets": 1, "sources": 1}}
+       "tickets": {"submitted": 9, "undrained": 2},
+       "grants": {"given": 9, "active": 1, "retired": 3, "quarantined": 4},
+       "quarantine": {"bytes": 4096, "holds": 3}}
       """;
 
   @Test
@@ -21,16 +23,9 @@ class ManagerCountersTest {
     assertThat(counters.receipts())
         .containsExactlyInAnyOrderEntriesOf(Map.of("LOCAL_QUIESCED", 5L, "PEER_RECEIPT", 2L));
     assertThat(counters.allReceipts()).isEqualTo(7);
+    assertThat(counters.undrained()).isEqualTo(10);
     assertThat(counters.quarantined()).isEqualTo(3);
     assertThat(counters.quarantinedBytes()).isEqualTo(4096);
-  }
-
-  @Test
-  void ticketsCountWhereNoHoldsAreTold() {
-    assertThat(
-            ManagerCounters.ofStatus("{\"quarantine\":{\"tickets\":2,\"sources\":1}}")
-                .quarantined())
-        .isEqualTo(3);
   }
 
   @Test
@@ -41,6 +36,7 @@ class ManagerCountersTest {
 
     assertThat(since.receipts()).containsExactly(Map.entry("LOCAL_QUIESCED", 5L));
     assertThat(since.plus(since).allReceipts()).isEqualTo(10);
+    assertThat(since.plus(since).undrained()).isEqualTo(20);
     assertThat(since.plus(since).quarantinedBytes()).isEqualTo(8192);
   }
 

@@ -26,7 +26,7 @@ class ReplayReportTest {
   }
 
   private static ReplayReport report(ReplayTally tally, long missing) {
-    ManagerCounters counters = new ManagerCounters(Map.of("LOCAL_QUIESCED", 2L), 0, 7);
+    ManagerCounters counters = new ManagerCounters(Map.of("LOCAL_QUIESCED", 2L), 0, 0, 7);
     return tally.report(2, 3_000_000_000L, counters, missing);
   }
 

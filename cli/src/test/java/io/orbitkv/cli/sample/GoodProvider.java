@@ -51,7 +51,8 @@ public final class GoodProvider implements TransportProvider {
 
   @Override
   public Probe probe(Map<String, String> options) {
-    return Probe.usable("sockets of this machine, 100% of them");
+    return Probe.usable(
+        "sockets of this machine, 100% of them, with every window as wide as the network allows");
   }
 
   @Override

@@ -10,6 +10,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What both halves of one transport share.
@@ -36,6 +38,8 @@ record Engine(
     long graceNanos,
     RegionTable regions,
     AtomicLong requestIds) {
+  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+
   /** How long a connection may take to be made, and then its preface to come. */
   static final int CONNECT_MILLIS = 3_000;
 
@@ -75,9 +79,21 @@ record Engine(
    */
   void after(long nanos, Runnable work) {
     try {
-      var _ = timer.schedule(work, Math.max(0, nanos), TimeUnit.NANOSECONDS);
+      var _ = timer.schedule(() -> runSafely(work), Math.max(0, nanos), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       // The engine is closed: everything that work could be about has ended.
+    }
+  }
+
+  /** The executor would keep to itself what is thrown. */
+  private static void runSafely(Runnable work) {
+    try {
+      work.run();
+    } catch (RuntimeException e) {
+      log.error("orbitte-tcp fails in its timer", e);
+    } catch (Error e) {
+      Thread current = Thread.currentThread();
+      current.getUncaughtExceptionHandler().uncaughtException(current, e);
     }
   }
 

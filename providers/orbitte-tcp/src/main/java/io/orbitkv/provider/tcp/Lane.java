@@ -346,7 +346,9 @@ final class Lane implements Runnable {
     if (wasUp) {
       engine.meters().outgoing().add(-1);
     }
-    engine.meters().failures().add(1);
+    if (!peer.closed()) {
+      engine.meters().failures().add(1);
+    }
     log.info("orbitte-tcp connection to {} down: {}", peer, reason);
     String message = "connection to " + peer + ": " + reason;
     // From here on the lane may have its next thread. Only then do the tickets hear, so that a read

@@ -130,7 +130,14 @@ final class OwnerService {
         stream.close();
         continue;
       }
-      OwnerConnection connection = new OwnerConnection(engine, this, stream);
+      OwnerConnection connection;
+      try {
+        connection = new OwnerConnection(engine, this, stream);
+      } catch (NativeException e) {
+        // The peer has left already.
+        stream.close();
+        continue;
+      }
       connections.add(connection);
       engine.meters().incoming().add(1);
       engine.threads().start("serve", connection);

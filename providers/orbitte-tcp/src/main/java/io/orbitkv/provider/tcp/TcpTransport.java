@@ -278,6 +278,10 @@ final class TcpTransport implements Transport {
     return receipts;
   }
 
+  /**
+   * As {@link Transport#close()}. Joins its threads: one that is just connecting ends within the 3
+   * s that a connection may take.
+   */
   @Override
   public void close() {
     List<TcpPeer> open;

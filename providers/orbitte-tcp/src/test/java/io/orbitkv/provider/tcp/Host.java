@@ -21,11 +21,11 @@ import io.orbitkv.api.spi.Transport;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -36,9 +36,9 @@ final class Host implements AutoCloseable {
   final TestContext context;
   final Transport transport;
   private final Arena arena = Arena.ofShared();
-  private final List<Registration> registrations = new ArrayList<>();
-  private final List<SourceHold> holds = new ArrayList<>();
-  private final List<Ticket> tickets = new ArrayList<>();
+  private final List<Registration> registrations = new CopyOnWriteArrayList<>();
+  private final List<SourceHold> holds = new CopyOnWriteArrayList<>();
+  private final List<Ticket> tickets = new CopyOnWriteArrayList<>();
   private final Epoch manager = Epoch.random();
 
   Host(TestContext context) {

@@ -59,6 +59,8 @@ final class Proxy implements AutoCloseable {
       while (true) {
         Socket requester = listener.accept();
         Socket owner = new Socket(target.getHost(), target.getPort());
+        requester.setTcpNoDelay(true);
+        owner.setTcpNoDelay(true);
         sockets.add(requester);
         sockets.add(owner);
         start(() -> forward(requester, owner, false));

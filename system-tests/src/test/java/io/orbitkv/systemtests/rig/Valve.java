@@ -1,0 +1,127 @@
+package io.orbitkv.systemtests.rig;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What may pass, in bytes of the owner over all connections of a proxy, counted from the last
+ * order. Open at first. Thread-safe.
+ */
+public final class Valve {
+  private static final long STEPS_PER_SECOND = 100;
+
+  private final Runnable cut;
+  private long allowance = Long.MAX_VALUE;
+  private long bytesPerSecond = Long.MAX_VALUE;
+  private long cutAt = Long.MAX_VALUE;
+  private long flipAt = Long.MAX_VALUE;
+  private long nextNanos;
+  private long passed;
+  private long total;
+
+  Valve(Runnable cut) {
+    this.cut = cut;
+  }
+
+  /** Lets everything pass, also what waits. */
+  public synchronized void open() {
+    reset();
+  }
+
+  /** Lets so many more bytes pass; what comes behind them waits. */
+  public synchronized void holdAfter(long bytes) {
+    reset();
+    allowance = bytes;
+  }
+
+  /** Lets everything pass at that rate. */
+  public synchronized void slowTo(long newBytesPerSecond) {
+    reset();
+    bytesPerSecond = newBytesPerSecond;
+  }
+
+  /** Closes all connections once so many more bytes have passed; once. */
+  public synchronized void cutAfter(long bytes) {
+    reset();
+    cutAt = bytes;
+  }
+
+  /** Inverts one bit of the byte behind so many more bytes; once. */
+  public synchronized void flipAfter(long bytes) {
+    reset();
+    flipAt = bytes;
+  }
+
+  /** Bytes that have passed in all. */
+  public synchronized long total() {
+    return total;
+  }
+
+  synchronized void wake() {
+    notifyAll();
+  }
+
+  private void reset() {
+    allowance = Long.MAX_VALUE;
+    bytesPerSecond = Long.MAX_VALUE;
+    nextNanos = System.nanoTime();
+    cutAt = Long.MAX_VALUE;
+    flipAt = Long.MAX_VALUE;
+    passed = 0;
+    notifyAll();
+  }
+
+  /**
+   * Writes the bytes as far as and as soon as they may pass; returns early if the source closed.
+   */
+  void pass(byte[] bytes, int count, OutputStream out, Socket source)
+      throws IOException, InterruptedException {
+    int at = 0;
+    while (at < count && !source.isClosed()) {
+      int next = claim(bytes, at, count - at, source);
+      out.write(bytes, at, next);
+      at += next;
+      if (cutNow()) {
+        cut.run();
+      }
+    }
+  }
+
+  private synchronized int claim(byte[] bytes, int at, int count, Socket source)
+      throws InterruptedException {
+    long wait = waitNanos();
+    while (wait > 0 && !source.isClosed()) {
+      TimeUnit.NANOSECONDS.timedWait(this, wait);
+      wait = waitNanos();
+    }
+    long most = Math.min(count, Math.min(allowance - passed, cutAt - passed));
+    if (bytesPerSecond < Long.MAX_VALUE) {
+      most = Math.min(most, Math.max(1, bytesPerSecond / STEPS_PER_SECOND));
+      nextNanos = System.nanoTime() + most * TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
+    }
+    int claimed = (int) Math.max(0, most);
+    if (flipAt >= passed && flipAt < passed + claimed) {
+      bytes[at + (int) (flipAt - passed)] ^= 0x10;
+    }
+    passed += claimed;
+    total += claimed;
+    return claimed;
+  }
+
+  private long waitNanos() {
+    if (passed >= allowance) {
+      return TimeUnit.SECONDS.toNanos(1);
+    }
+    return bytesPerSecond == Long.MAX_VALUE ? 0 : nextNanos - System.nanoTime();
+  }
+
+  private synchronized boolean cutNow() {
+    if (passed < cutAt) {
+      return false;
+    }
+    cutAt = Long.MAX_VALUE;
+    return true;
+  }
+}
