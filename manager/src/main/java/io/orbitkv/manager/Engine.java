@@ -34,7 +34,7 @@ final class Engine {
             new LentContext(
                 provider.name(),
                 configuration.providerOptions(),
-                configuration.host(),
+                configuration.publishedHost(),
                 issuer,
                 budget,
                 meters,
