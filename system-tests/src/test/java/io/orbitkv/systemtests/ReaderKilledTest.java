@@ -32,7 +32,7 @@ class ReaderKilledTest {
       engine.store(pages);
     }
     pair.data().valve().holdAfter(HELD);
-    Readers victim = readers(pair.b(), pages);
+    Readers victim = readers(pair.b(), pages, Duration.ofSeconds(20));
     Await.until("A sends and is stuck", SOON, () -> pair.data().valve().total() >= HELD);
     Status reading = a.status();
     assertThat(reading.number("grants.active")).isPositive();
@@ -54,8 +54,44 @@ class ReaderKilledTest {
     assertThat(victim.failed()).isTrue();
   }
 
-  private Readers readers(ManagerProcess b, List<Page> pages) {
+  // Guard: one hold for each grant (BB-03). With one for both, the word of the first would free
+  // what
+  // the second still reads.
+  @Test
+  void twoReadersOfOneBlockAreTwoHolds() {
+    Rig.ProxiedPair pair = rig.proxied("--transfer-progress-timeout", "60s");
+    ManagerProcess a = pair.a();
+    List<Page> pages = Page.of(1, 1, 12, 1 << 20).toList();
+    try (Engine engine = a.engine()) {
+      engine.store(pages);
+    }
+    pair.data().valve().holdAfter(HELD);
+    Readers slow = readers(pair.b(), pages, Duration.ofSeconds(60));
+    Await.until("A sends and is stuck", SOON, () -> pair.data().valve().total() >= HELD);
+    long held = a.status().holds("source");
+    assertThat(held).isPositive();
+
+    ManagerProcess c = rig.manager("c", "--peers", a.control());
+    c.awaitPeer(a);
+    try (Engine engine = c.engine()) {
+      assertThat(engine.read(pages, QueryOptions.FETCH)).hasSize(pages.size());
+    }
+    Await.until("only the grant of B is open", SOON, () -> a.status().number("grants.active") == 1);
+    assertThat(a.status().holds("source")).isEqualTo(held);
+    // A can not use the pages again: they are of a reader that is merely slow.
+    try (Engine engine = a.engine()) {
+      engine.publish(Page.of(2, 1, 128, 1 << 20).toList());
+      assertThat(a.status().holds("source")).isEqualTo(held);
+      pair.data().valve().open();
+      Await.until("B has its pages", SOON, () -> slow.hits() >= pages.size());
+    }
+    slow.close();
+    a.awaitQuiet();
+    pair.b().awaitQuiet();
+  }
+
+  private static Readers readers(ManagerProcess b, List<Page> pages, Duration deadline) {
     return Readers.start(
-        b.socket(), pages, pages.size(), QueryOptions.FETCH.withDeadline(Duration.ofSeconds(20)));
+        b.socket(), pages, pages.size(), QueryOptions.FETCH.withDeadline(deadline));
   }
 }

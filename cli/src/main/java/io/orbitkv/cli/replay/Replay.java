@@ -186,11 +186,13 @@ public final class Replay implements AutoCloseable {
   /**
    * Receipts that are known to be owed: for each ticket and grant that is not drained; and, as long
    * as no Manager was lost with its counters, at least one of the requester and one of the owner
-   * for each request that was read from a peer.
+   * for each request that was read from a peer. Requests under way at once may share a ticket, so
+   * that the second says nothing then.
    */
   private long missing(ManagerCounters counted) {
-    boolean steady = links.stream().allMatch(ManagerLink::steady);
-    long owed = steady ? 2 * tally.peerRequests() - counted.allReceipts() : 0;
+    boolean countable =
+        options.concurrency() == 1 && links.stream().allMatch(ManagerLink::steady);
+    long owed = countable ? 2 * tally.peerRequests() - counted.allReceipts() : 0;
     return Math.max(Math.max(0, owed), Math.max(counted.undrained(), counted.quarantined()));
   }
 

@@ -57,9 +57,31 @@ public final class Namespaces implements AutoCloseable {
     return "fd77:13::" + (1 + SIDES.indexOf(side));
   }
 
+  /** Limits what that side can send, such as {@code 40mbit}. */
+  public void slow(String side, String rate) {
+    run(
+        "tc",
+        "-n",
+        prefix + side,
+        "qdisc",
+        "add",
+        "dev",
+        prefix + "v" + side,
+        "root",
+        "tbf",
+        "rate",
+        rate,
+        "burst",
+        "64kb",
+        "latency",
+        "50ms");
+  }
+
   /** Takes the link between them down: packets of both directions are lost. */
   public void unplug() {
-    in("a", "link", "set", prefix + "va", "down");
+    for (String side : SIDES) {
+      in(side, "link", "set", prefix + "v" + side, "down");
+    }
   }
 
   private void build() {

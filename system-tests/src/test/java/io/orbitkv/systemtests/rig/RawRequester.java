@@ -2,9 +2,11 @@ package io.orbitkv.systemtests.rig;
 
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.FaultCode;
+import io.orbitkv.manager.control.proto.Offer;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -13,10 +15,16 @@ import java.nio.ByteBuffer;
 public final class RawRequester implements AutoCloseable {
   private static final long MAGIC = 0x4F4B565443500D0AL;
   private static final int PREFACE_BYTES = 64;
+  private static final int READ_BYTES = 80;
+  private static final int REPLY_BYTES = 40;
+
+  /** Where the token is in a grant's wire form. */
+  private static final int TOKEN = 56;
 
   private final Socket socket = new Socket();
   private final OutputStream out;
   private final DataInputStream in;
+  private long requestId;
 
   private RawRequester(InetSocketAddress owner) throws IOException {
     socket.setSoTimeout(10_000);
@@ -48,6 +56,56 @@ public final class RawRequester implements AutoCloseable {
       throw new AssertionError("the owner did not refuse");
     }
     return FaultCode.ofWire(preface.getShort(12));
+  }
+
+  /** Reads the owner's preface, which must accept this one. */
+  public void accepted() throws IOException {
+    ByteBuffer preface = ByteBuffer.wrap(in.readNBytes(PREFACE_BYTES));
+    if (preface.remaining() < PREFACE_BYTES || preface.getShort(10) != 0) {
+      throw new AssertionError("the owner refused this connection: " + preface);
+    }
+  }
+
+  /** Sends the READ of one piece of a grant's first range, with whatever length that is. */
+  public void read(Offer offer, long offset, int length) throws IOException {
+    ByteBuffer form = offer.getWireForm().asReadOnlyByteBuffer();
+    ByteBuffer frame = ByteBuffer.allocate(READ_BYTES);
+    frame.putInt(0, READ_BYTES).put(4, (byte) 1).putLong(8, ++requestId);
+    frame.putLong(16, offer.getGrant().getId()).putLong(24, offer.getGrant().getGeneration());
+    frame.putLong(32, form.getLong(TOKEN)).putLong(40, form.getLong(TOKEN + Long.BYTES));
+    frame.putLong(48, length).putInt(56, 1);
+    frame.putInt(64, 0).putInt(68, length).putLong(72, offset);
+    out.write(frame.array());
+  }
+
+  /** Reads the next reply. */
+  public Reply reply() throws IOException {
+    ByteBuffer header = ByteBuffer.wrap(in.readNBytes(REPLY_BYTES));
+    if (header.remaining() < REPLY_BYTES) {
+      throw new AssertionError("the owner closed without a reply");
+    }
+    return new Reply(
+        header.get(0),
+        FaultCode.ofWire(header.getShort(2)),
+        MemorySegment.ofArray(in.readNBytes((int) header.getLong(32))));
+  }
+
+  /**
+   * A reply.
+   *
+   * @param kind {@link #DATA}, {@link #REFUSED} or {@link #END}
+   * @param fault why not
+   * @param payload empty unless it is data
+   */
+  public record Reply(int kind, FaultCode fault, MemorySegment payload) {
+    /** With the bytes that were asked for. */
+    public static final int DATA = 2;
+
+    /** This READ was refused. */
+    public static final int REFUSED = 3;
+
+    /** The owner takes no more on this connection. */
+    public static final int END = 4;
   }
 
   /** What the owner sends until it closes the connection. */

@@ -52,8 +52,9 @@ record Engine(
   private static final int KEEP_ALIVE_PROBES = 6;
 
   static Engine of(ProviderContext context, TcpSettings settings) {
+    EngineThreads threads = new EngineThreads(context::threads);
     ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(1, context.threads("timer"));
+        new ScheduledThreadPoolExecutor(1, work -> threads.create("timer", work));
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     return new Engine(
@@ -61,7 +62,7 @@ record Engine(
         context.budget(),
         settings,
         TcpMeters.of(context.meters()),
-        new EngineThreads(context::threads),
+        threads,
         timer,
         context.clock(),
         context.retirementGraceNanos(),

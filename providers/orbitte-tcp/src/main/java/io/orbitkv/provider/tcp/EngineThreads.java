@@ -12,17 +12,22 @@ import org.jspecify.annotations.Nullable;
 final class EngineThreads {
   private final Function<String, ThreadFactory> factories;
   private final Map<String, ThreadFactory> byPurpose = new HashMap<>();
-  private final List<Thread> started = new ArrayList<>();
+  private final List<Thread> made = new ArrayList<>();
 
   EngineThreads(Function<String, ThreadFactory> factories) {
     this.factories = factories;
   }
 
-  synchronized void start(String purpose, Runnable work) {
-    started.removeIf(thread -> !thread.isAlive());
+  void start(String purpose, Runnable work) {
+    create(purpose, work).start();
+  }
+
+  /** Makes a thread that the caller starts; it is joined too. */
+  synchronized Thread create(String purpose, Runnable work) {
+    made.removeIf(thread -> thread.getState() == Thread.State.TERMINATED);
     Thread thread = byPurpose.computeIfAbsent(purpose, factories).newThread(work);
-    thread.start();
-    started.add(thread);
+    made.add(thread);
+    return thread;
   }
 
   /** Waits for the end of every thread but the caller's own; their work was told to end before. */
@@ -41,9 +46,8 @@ final class EngineThreads {
   }
 
   private synchronized @Nullable Thread other() {
-    started.removeIf(thread -> !thread.isAlive());
-    for (Thread thread : started) {
-      if (thread != Thread.currentThread()) {
+    for (Thread thread : made) {
+      if (thread.isAlive() && thread != Thread.currentThread()) {
         return thread;
       }
     }

@@ -270,8 +270,9 @@ final class TcpTransport implements Transport {
   public List<DrainReceipt> closeSource(long deadlineNanos) {
     quiesce();
     List<TcpSourceHold> holds = owner.grants().holds();
-    long half = Math.max(0, deadlineNanos - System.nanoTime()) / 2;
-    holds.forEach(hold -> hold.revoke(half));
+    long left = deadlineNanos - System.nanoTime();
+    long hurry = left > 0 ? left / 2 : Long.MAX_VALUE;
+    holds.forEach(hold -> hold.revoke(hurry));
     owner.grants().awaitDrained(holds, deadlineNanos);
     List<DrainReceipt> receipts = new ArrayList<>();
     holds.forEach(hold -> hold.drain().ifPresent(receipts::add));

@@ -185,6 +185,10 @@ final class Host implements AutoCloseable {
         .forEach(receipt -> context.receipts().spend(receipt, receipt.subject()));
     registrations.forEach(Registration::close);
     transport.close();
+    // Guard: EngineThreads.join; without it some thread is still on its way out here.
+    if (!context.threadsEnded()) {
+      throw new AssertionError("a thread outlived its transport");
+    }
     arena.close();
     if (context.receipts().openSubjects() != 0 || context.places.get() != 0) {
       throw new AssertionError(

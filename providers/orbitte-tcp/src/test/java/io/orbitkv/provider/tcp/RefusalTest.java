@@ -105,7 +105,8 @@ class RefusalTest {
   @ParameterizedTest
   @EnumSource
   void hostileFrameEndsTheConnection(Hostile hostile) throws IOException {
-    // Guard: each is one check of ReadFrame; without it DATA comes or nothing does.
+    // Guard: each is one check of ReadFrame; without it DATA comes or nothing does. The sum of the
+    // entries catches some of them a second time.
     try (RawRequester requester = RawRequester.greeted(owner, self)) {
       ByteBuffer frame =
           hostile.strided
@@ -132,7 +133,8 @@ class RefusalTest {
     NEGATIVE(false, frame -> frame.putInt(0, -1)),
     MANY_ENTRIES(false, frame -> frame.putInt(56, 1 << 28)),
     NO_ENTRIES(false, frame -> frame.putInt(56, 0)),
-    PAYLOAD_TOO_LARGE(false, frame -> frame.putLong(48, 1L << 40).putInt(68, -1)),
+    PAYLOAD_TOO_LARGE(
+        true, frame -> frame.putLong(48, 1L << 40).putLong(80, 1L << 39).putLong(88, 1L << 39)),
     PAYLOAD_NEGATIVE(false, frame -> frame.putLong(48, -8)),
     PAYLOAD_MISSED(false, frame -> frame.putLong(48, 9)),
     PAYLOAD_EXCEEDED(false, frame -> frame.putInt(68, 9)),
@@ -142,6 +144,7 @@ class RefusalTest {
     RANGE_NEGATIVE(false, frame -> frame.putInt(64, -1)),
     STRIDE_OVERLAPS(true, frame -> frame.putLong(88, 3)),
     STRIDE_OVERFLOWS(true, frame -> frame.putLong(88, Long.MAX_VALUE)),
+    STRIDE_WRAPS(true, frame -> frame.putLong(48, 12).putInt(68, 3).putLong(88, 1L << 62)),
     COUNT_WRAPS(true, frame -> frame.putLong(80, 1L << 62).putInt(68, 4)),
     COUNT_NEGATIVE(true, frame -> frame.putInt(68, -2)),
     MANY_PIECES(

@@ -19,6 +19,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -38,7 +40,8 @@ class ReuseStressTest {
     System.out.println("seed " + seed);
     try (Host owner = Host.open();
         Host requester = Host.open("request-bytes", "65536");
-        Proxy proxy = new Proxy(owner.transport)) {
+        Proxy proxy = new Proxy(owner.transport);
+        ExecutorService threads = Executors.newFixedThreadPool(WORKERS + 1)) {
       AtomicBoolean done = new AtomicBoolean();
       AtomicInteger completed = new AtomicInteger();
       var cutter =
@@ -52,13 +55,14 @@ class ReuseStressTest {
                   }
                   LockSupport.parkNanos(1_000_000);
                 }
-              });
+              },
+              threads);
       List<CompletableFuture<Void>> workers = new ArrayList<>();
       for (int i = 0; i < WORKERS; i++) {
         long own = seed + i;
         workers.add(
             CompletableFuture.runAsync(
-                () -> work(owner, requester, proxy, new Random(own), completed)));
+                () -> work(owner, requester, proxy, new Random(own), completed), threads));
       }
       try {
         workers.forEach(CompletableFuture::join);

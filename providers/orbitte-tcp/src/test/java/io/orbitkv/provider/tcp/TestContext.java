@@ -10,9 +10,11 @@ import io.orbitkv.api.spi.AdmissionBudget;
 import io.orbitkv.api.spi.Meters;
 import io.orbitkv.api.spi.ProviderContext;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -30,6 +32,7 @@ final class TestContext implements ProviderContext {
   private final String host;
   private final long graceNanos;
   private final ReceiptIssuer receipts;
+  private final List<Thread> started = new CopyOnWriteArrayList<>();
   private final AtomicInteger threads = new AtomicInteger();
 
   TestContext(String host, long graceNanos, int limit, Map<String, String> options) {
@@ -48,6 +51,10 @@ final class TestContext implements ProviderContext {
   long meter(String name) {
     AtomicLong value = meters.get(name);
     return value == null ? 0 : value.get();
+  }
+
+  boolean threadsEnded() {
+    return started.stream().noneMatch(Thread::isAlive);
   }
 
   @Override
@@ -107,6 +114,7 @@ final class TestContext implements ProviderContext {
     return work -> {
       Thread thread = new Thread(work, "tcp-" + purpose + "-" + threads.incrementAndGet());
       thread.setDaemon(true);
+      started.add(thread);
       return thread;
     };
   }
