@@ -67,6 +67,7 @@ class HelloTest {
         };
     appender.start();
     Logger logger = (Logger) LoggerFactory.getLogger(AddressLink.class);
+    logger.setLevel(Level.WARN);
     logger.addAppender(appender);
     try {
       ScriptedManager other = new ScriptedManager("c:3", "mooncake");
@@ -93,6 +94,7 @@ class HelloTest {
       assertThat(other.accepted).isEmpty();
     } finally {
       logger.detachAppender(appender);
+      logger.setLevel(null);
     }
   }
 
