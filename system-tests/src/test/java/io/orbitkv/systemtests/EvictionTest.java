@@ -2,6 +2,7 @@ package io.orbitkv.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.orbitkv.adapter.BlockLease;
 import io.orbitkv.adapter.Origin;
 import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.QueryOptions;
@@ -70,20 +71,32 @@ class EvictionTest {
 
   private void work(ManagerProcess manager, Random random) {
     try (Engine engine = manager.engine()) {
-      for (int step = 0; step < STEPS; step++) {
-        List<Page> pages = pages(random, 1 + random.nextInt(12));
-        if (random.nextInt(3) == 0) {
-          engine.publish(pages).forEach(EvictionTest::checkPublished);
-        } else {
-          // Short deadlines among them: an answer may come while its transfer is still under way.
-          Duration deadline = Duration.ofMillis(random.nextInt(4) == 0 ? 2 : 5_000);
-          QueryOptions options =
-              QueryOptions.FETCH.withDeadline(deadline).withPrefix(random.nextBoolean());
-          for (Origin origin : engine.read(pages, options).values()) {
-            (origin == Origin.PEER ? fromPeers : local).incrementAndGet();
+      int step = 0;
+      while (step < STEPS) {
+        // Read in the end, when the pool has turned over: that is what a lease is for.
+        List<Page> pages = pages(random, 1 + random.nextInt(4));
+        try (BlockLease lease = engine.lease(pages, QueryOptions.FETCH)) {
+          for (int last = step + random.nextInt(12); step <= last; step++) {
+            publishOrRead(engine, random);
           }
+          Engine.check(pages, lease);
         }
       }
+    }
+  }
+
+  private void publishOrRead(Engine engine, Random random) {
+    List<Page> pages = pages(random, 1 + random.nextInt(12));
+    if (random.nextInt(3) == 0) {
+      engine.publish(pages).forEach(EvictionTest::checkPublished);
+      return;
+    }
+    // Short deadlines among them: an answer may come while its transfer is still under way.
+    Duration deadline = Duration.ofMillis(random.nextInt(4) == 0 ? 2 : 5_000);
+    QueryOptions options =
+        QueryOptions.FETCH.withDeadline(deadline).withPrefix(random.nextBoolean());
+    for (Origin origin : engine.read(pages, options).values()) {
+      (origin == Origin.PEER ? fromPeers : local).incrementAndGet();
     }
   }
 

@@ -25,7 +25,7 @@ class HostileRequesterTest {
 
   @RegisterExtension final Rig rig = new Rig();
 
-  // Guard: TcpSourceHold.enter, which looks at token, requester and retirement in one step.
+  // Guard: TcpSourceHold.enter comparing the requester, and GrantTable forgetting what has ended.
   @Test
   void grantIsGoodForItsRequesterAndUntilItsEndOnly() throws IOException {
     ManagerProcess a =

@@ -61,6 +61,38 @@ class LateBytesTest {
     }
   }
 
+  // Guard: the hold of a ticket in Pool. Bytes of a call that is stuck in the destination can not
+  // be kept out: only memory that nobody else is given takes them.
+  @Test
+  void pagesThatAStuckCallCanStillWriteAreGivenToNobody() {
+    Rig.ProxiedPair pair =
+        rig.proxied(
+            "--pool-bytes",
+            "24MiB",
+            "--max-pinned-bytes-per-peer",
+            "24MiB",
+            "--retirement-grace",
+            "30s");
+    List<Page> old = pages(1);
+    try (Engine engine = pair.a().engine();
+        Engine reader = pair.b().engine()) {
+      engine.store(old);
+      pair.data().valve().holdAfter(5 * BLOCK_BYTES / 2);
+      assertThat(reader.read(old, QueryOptions.FETCH.withDeadline(Duration.ofSeconds(2))))
+          .isEmpty();
+      assertThat(reader.publish(pages(2)))
+          .extracting(PublishResult::status)
+          .contains(PublishResult.Status.FAULT);
+      // Now the stuck calls get the bytes that they were made for.
+      pair.data().valve().open();
+      pair.b().awaitQuiet();
+      reader.publish(pages(2));
+      assertThat(reader.read(pages(2), QueryOptions.LOCAL)).hasSize(BLOCKS);
+    }
+    pair.a().awaitQuiet();
+    pair.b().awaitQuiet();
+  }
+
   // Guard: rule 1, time is no evidence: DrainCoordinator is the only one to end a destination hold.
   @Test
   void deadlineAnswersAndTheRangeStaysHeldUntilItsReceipt() {

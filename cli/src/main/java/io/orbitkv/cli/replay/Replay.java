@@ -190,8 +190,7 @@ public final class Replay implements AutoCloseable {
    * that the second says nothing then.
    */
   private long missing(ManagerCounters counted) {
-    boolean countable =
-        options.concurrency() == 1 && links.stream().allMatch(ManagerLink::steady);
+    boolean countable = options.concurrency() == 1 && links.stream().allMatch(ManagerLink::steady);
     long owed = countable ? 2 * tally.peerRequests() - counted.allReceipts() : 0;
     return Math.max(Math.max(0, owed), Math.max(counted.undrained(), counted.quarantined()));
   }

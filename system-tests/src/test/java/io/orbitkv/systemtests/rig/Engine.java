@@ -72,9 +72,14 @@ public final class Engine implements AutoCloseable {
    * @throws AssertionError naming the page and the byte, if one is wrong
    */
   public Map<Page, Origin> read(List<Page> pages, QueryOptions options) {
-    try (BlockLease lease = client.queryAndWait(pages.stream().map(Page::name).toList(), options)) {
+    try (BlockLease lease = lease(pages, options)) {
       return check(pages, lease);
     }
+  }
+
+  /** Leases pages, for {@link #check} to read later; the caller closes it. */
+  public BlockLease lease(List<Page> pages, QueryOptions options) {
+    return client.queryAndWait(pages.stream().map(Page::name).toList(), options);
   }
 
   /** Copies out and checks the pages of a lease. */
