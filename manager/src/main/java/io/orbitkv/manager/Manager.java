@@ -77,7 +77,7 @@ public final class Manager {
             engine.issuer(),
             coordinator,
             new Peer.TicketOptions(configuration.transferProgressTimeout().toNanos()));
-    this.peers = new RemotePeers(engine.transport());
+    this.peers = new RemotePeers(engine.transport(), configuration.grantLifetime().toNanos());
     this.reader =
         new BlockReader(
             pool, catalog, leases, tickets, limits(), peers, engine.transport().epoch());

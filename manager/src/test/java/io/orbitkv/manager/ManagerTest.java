@@ -256,6 +256,28 @@ class ManagerTest {
   }
 
   @Test
+  void moreThanAnOwnerPinsAtOnceComesInSeveralGrants() {
+    Manager a = manager("a", Map.of("max-pinned-bytes-per-peer", "64KiB"));
+    Manager b = manager("b", Map.of());
+    awaitPeers(a, b);
+    ManagerClient writer = client(a);
+    List<BlockName> names = new ArrayList<>();
+    for (int i = 0; i < 9; i++) {
+      publish(writer, "n" + i, 24 * KIB, i);
+      names.add(name("n" + i));
+    }
+    try (BlockLease lease = client(b).queryAndWait(names, QueryOptions.FETCH.withPrefix(true))) {
+      assertThat(lease.blocks()).hasSize(9);
+      for (int i = 0; i < 9; i++) {
+        assertBlock(lease, i, Origin.PEER, i);
+      }
+    }
+    assertThat(number(a, "grants", "given")).isGreaterThanOrEqualTo(5);
+    await("A's holds to end", () -> number(a, "pool", "holds") == 0);
+    await("B's holds to end", () -> number(b, "pool", "holds") == 0);
+  }
+
+  @Test
   void aShutdownNamesWhatHasNoReceipt() {
     Manager a = manager("a", Map.of());
     Manager b = manager("b", Map.of());

@@ -56,6 +56,7 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
   private final Map<TicketId, Grant> byTicket = new HashMap<>();
   private final EndedTickets ended = new EndedTickets();
   private final Map<Epoch, PeerAccount> accounts = new HashMap<>();
+  private long given;
   private boolean closed;
 
   /**
@@ -199,8 +200,8 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
   }
 
   /** How many grants were given so far. */
-  public long given() {
-    return lastId.get();
+  public synchronized long given() {
+    return given;
   }
 
   private void checkOpen() {
@@ -210,16 +211,27 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
   }
 
   private GrantOffer grant(PeerHello peer, GrantRequest request) {
-    checkLimits(peer, request);
+    PeerAccount account = accounts.getOrDefault(peer.managerEpoch(), new PeerAccount());
+    account.check(peer.managerName(), limits);
     long number = lastId.incrementAndGet();
     GrantId id = new GrantId(number, number, transport.epoch());
     List<Hold> source = new ArrayList<>();
     List<GrantOffer.GrantedRange> ranges = new ArrayList<>();
     List<Descriptor> descriptors = new ArrayList<>();
+    long pinned = 0;
     for (int i = 0; i < request.names().size(); i++) {
+      long bytes = catalog.locate(request.names().get(i));
+      if (bytes > 0 && !account.fits(limits, pinned + bytes)) {
+        if (source.isEmpty()) {
+          throw account.full(peer.managerName(), limits, bytes);
+        }
+        // The requester asks again for what is left out, when it has completed some.
+        break;
+      }
       Hold pin = catalog.hold(request.names().get(i), HoldKind.SOURCE, id).orElse(null);
       if (pin != null) {
         source.add(pin);
+        pinned += pin.allocation().bytes();
         ranges.add(new GrantOffer.GrantedRange(i, pin.allocation().bytes()));
         descriptors.add(pin.allocation().descriptor(0, pin.allocation().bytes()));
       }
@@ -238,6 +250,7 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
     GrantOffer offer = new GrantOffer(id, ranges, limits.lifetimeNanos(), hold.wireForm());
     Grant grant = new Grant(peer.managerEpoch(), request.ticket(), source, hold, offer);
     byTicket.put(request.ticket(), grant);
+    given++;
     accounts.computeIfAbsent(peer.managerEpoch(), _ -> new PeerAccount()).add(grant.bytes());
     grant.expiresBy(
         expiries.schedule(() -> expire(grant), limits.lifetimeNanos(), TimeUnit.NANOSECONDS));
@@ -251,15 +264,6 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
       coordinator.neverSubmitted(id);
       throw e;
     }
-  }
-
-  private void checkLimits(PeerHello peer, GrantRequest request) {
-    long bytes = 0;
-    for (BlockName name : request.names()) {
-      bytes += Math.max(0, catalog.locate(name));
-    }
-    PeerAccount account = accounts.get(peer.managerEpoch());
-    (account == null ? new PeerAccount() : account).check(peer.managerName(), limits, bytes);
   }
 
   private void expire(Grant grant) {

@@ -8,8 +8,8 @@ final class PeerAccount {
   private int grants;
   private long pinnedBytes;
 
-  /** Refuses before anything is pinned. */
-  void check(String peer, GrantLimits limits, long moreBytes) {
+  /** Refuses a grant beyond the limit, before anything is pinned. */
+  void check(String peer, GrantLimits limits) {
     if (grants >= limits.maxGrantsPerPeer()) {
       throw new TransportException(
           FaultCode.EXHAUSTED,
@@ -18,17 +18,26 @@ final class PeerAccount {
               + grants
               + " grants open, the limit of --max-grants-per-peer; it must complete some first");
     }
-    if (moreBytes > limits.maxPinnedBytesPerPeer() - pinnedBytes) {
-      throw new TransportException(
-          FaultCode.EXHAUSTED,
-          peer
-              + " has "
-              + pinnedBytes
-              + " bytes pinned and asks for "
-              + moreBytes
-              + " more; the limit of --max-pinned-bytes-per-peer is "
-              + limits.maxPinnedBytesPerPeer());
-    }
+  }
+
+  /** Whether so many bytes more may be pinned now. */
+  boolean fits(GrantLimits limits, long bytes) {
+    return bytes <= limits.maxPinnedBytesPerPeer() - pinnedBytes;
+  }
+
+  /** The refusal when not even the first block fits. */
+  TransportException full(String peer, GrantLimits limits, long bytes) {
+    boolean never = bytes > limits.maxPinnedBytesPerPeer();
+    return new TransportException(
+        never ? FaultCode.INVALID : FaultCode.EXHAUSTED,
+        peer
+            + " has "
+            + pinnedBytes
+            + " bytes pinned and asks for a block of "
+            + bytes
+            + "; the limit of --max-pinned-bytes-per-peer is "
+            + limits.maxPinnedBytesPerPeer()
+            + (never ? ": raise it at the owner" : ": it must complete some grants first"));
   }
 
   void add(long bytes) {

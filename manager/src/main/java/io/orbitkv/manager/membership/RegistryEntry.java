@@ -100,7 +100,12 @@ final class RegistryEntry {
     String name = file.toString();
     if (name.endsWith(UNFINISHED)) {
       Instant before = Instant.now().minusSeconds(UNFINISHED_SECONDS);
-      return Files.exists(file) && Files.getLastModifiedTime(file).toInstant().isBefore(before);
+      try {
+        return Files.getLastModifiedTime(file).toInstant().isBefore(before);
+      } catch (NoSuchFileException e) {
+        // Its Manager has just given it its name.
+        return false;
+      }
     }
     return name.endsWith(SUFFIX);
   }

@@ -17,12 +17,16 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Answers the reads of engines: what is local at once, the rest after it was fetched from peers
  * into this Manager's memory. Thread-safe.
  */
 public final class BlockReader implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockReader.class);
+
   private final FetchContext context;
   private final LeaseTable leases;
   private final RemotePeers peers;
@@ -67,7 +71,7 @@ public final class BlockReader implements AutoCloseable {
     try {
       return CompletableFuture.supplyAsync(
           () -> {
-            operation.fetch(up);
+            fetch(operation, up);
             return answer(holder, names.size(), operation);
           },
           fetches);
@@ -101,6 +105,15 @@ public final class BlockReader implements AutoCloseable {
   @Override
   public void close() {
     fetches.shutdownNow();
+  }
+
+  private static void fetch(FetchOperation operation, List<RemotePeers.RemotePeer> up) {
+    try {
+      operation.fetch(up);
+    } catch (RuntimeException e) {
+      // A defect is a miss to the engine; what was found is still answered, or given back.
+      LOG.error("a fetch failed", e);
+    }
   }
 
   private LeasedRead answer(long holder, int asked, FetchOperation operation) {

@@ -1,9 +1,6 @@
 package io.orbitkv.manager.transfer;
 
 import io.orbitkv.adapter.BlockName;
-import io.orbitkv.api.Outcome;
-import io.orbitkv.api.TransportException;
-import io.orbitkv.manager.control.GrantOffer;
 import io.orbitkv.manager.local.BlockService.Origin;
 import io.orbitkv.manager.local.BlockService.ReadOptions;
 import io.orbitkv.manager.memory.Hold;
@@ -30,12 +27,6 @@ import org.slf4j.LoggerFactory;
  */
 final class FetchOperation implements PartRead.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(FetchOperation.class);
-
-  /** Parts whose grant is asked for before the one that is read now has ended. */
-  private static final int GRANTS_AHEAD = 2;
-
-  /** Parts that are read at the same time. */
-  private static final int PARTS_IN_FLIGHT = 2;
 
   /** One block that was found. */
   record Found(int index, Origin origin, Hold hold) {}
@@ -79,7 +70,7 @@ final class FetchOperation implements PartRead.Sink {
     Set<BlockName> claimed = new HashSet<>();
     try {
       try {
-        run(plan(peers, claimed, elsewhere));
+        new PartPipeline(context, this, leaseHolder, options).run(plan(peers, claimed, elsewhere));
       } finally {
         // Before the wait: two operations may wait for each other's names.
         inFlight.release(claimed);
@@ -138,7 +129,7 @@ final class FetchOperation implements PartRead.Sink {
     return holds[index] == null;
   }
 
-  private List<PartRead> plan(
+  private List<PartPlanner.Part> plan(
       List<RemotePeers.RemotePeer> peers,
       Set<BlockName> claimed,
       Map<Integer, CompletableFuture<Void>> elsewhere)
@@ -175,81 +166,21 @@ final class FetchOperation implements PartRead.Sink {
         break;
       }
     }
-    return planner.parts().stream()
-        .map(part -> new PartRead(context, part.owner(), part.blocks(), this, leaseHolder))
-        .toList();
-  }
-
-  private void run(List<PartRead> parts) throws InterruptedException {
-    List<CompletableFuture<GrantOffer>> offers = new ArrayList<>();
-    int submitted = 0;
-    int usable = parts.size();
-    try {
-      for (int awaited = 0; awaited < usable; awaited++) {
-        while (offers.size() < usable && offers.size() <= awaited + GRANTS_AHEAD) {
-          PartRead next = parts.get(offers.size());
-          if (!reserved(next)) {
-            usable = offers.size();
-            break;
-          }
-          offers.add(next.askGrant());
-        }
-        while (submitted < Math.min(usable, offers.size())
-            && submitted < awaited + PARTS_IN_FLIGHT) {
-          GrantOffer offer = await(offers.get(submitted), "grant");
-          if (offer == null) {
-            usable = submitted;
-            break;
-          }
-          parts.get(submitted++).submit(offer);
-        }
-        if (awaited < usable && !ended(parts.get(awaited)) && options.prefix()) {
-          usable = awaited;
-        }
-      }
-    } finally {
-      parts.forEach(PartRead::abandon);
-    }
-  }
-
-  private boolean ended(PartRead part) throws InterruptedException {
-    Outcome outcome = await(part.ended(), "transfer");
-    if (outcome instanceof Outcome.Failed failed) {
-      LOG.info("a fetch ended as a miss: {}: {}", failed.code(), failed.message());
-    }
-    return outcome != null && outcome.completed();
-  }
-
-  private static boolean reserved(PartRead part) {
-    try {
-      part.reserve();
-      return true;
-    } catch (TransportException e) {
-      LOG.info("a fetch ended as a miss: {}: {}", e.code(), e.getMessage());
-      return false;
-    }
+    return planner.parts();
   }
 
   private void awaitOthers(Map<Integer, CompletableFuture<Void>> elsewhere)
       throws InterruptedException {
     for (Map.Entry<Integer, CompletableFuture<Void>> entry : elsewhere.entrySet()) {
-      await(entry.getValue(), "fetch of another operation");
+      try {
+        entry.getValue().get(remainingNanos(), TimeUnit.NANOSECONDS);
+      } catch (TimeoutException | ExecutionException e) {
+        LOG.info("the deadline of a read passed while another operation fetched its block");
+      }
       if (missing(entry.getKey()) && !takeLocal(entry.getKey(), Origin.PEER) && options.prefix()) {
         return;
       }
     }
-  }
-
-  private <T> @Nullable T await(CompletableFuture<T> future, String what)
-      throws InterruptedException {
-    try {
-      return future.get(remainingNanos(), TimeUnit.NANOSECONDS);
-    } catch (TimeoutException e) {
-      LOG.info("the deadline of a read passed before the {} ended; the rest is a miss", what);
-    } catch (ExecutionException e) {
-      LOG.info("a fetch ended as a miss: {}: {}", what, String.valueOf(e.getCause()));
-    }
-    return null;
   }
 
   private long remainingNanos() {

@@ -14,10 +14,14 @@ import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.HoldKind;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One part of a fetch: blocks of one owner, read under one grant, by one ticket or, for a block
@@ -29,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * submission happens in the threads of the provider and of the {@link DrainCoordinator}.
  */
 final class PartRead implements TrackedTicket.Listener {
+  private static final Logger LOG = LoggerFactory.getLogger(PartRead.class);
+
   /** Receives the blocks of a part that completed, each held for the operation. */
   interface Sink {
     /** Takes a block and its hold; false: the operation was answered, the hold is not taken. */
@@ -106,26 +112,40 @@ final class PartRead implements TrackedTicket.Listener {
     return future;
   }
 
-  /** Submits the tickets of a granted part. What goes wrong is told by {@link #ended()}. */
-  void submit(GrantOffer offer) {
+  /**
+   * Submits the tickets of a granted part. What goes wrong is told by {@link #ended()}.
+   *
+   * @return the blocks that the owner left out; their memory is given up, they are to be asked for
+   *     again
+   */
+  List<WantedBlock> submit(GrantOffer offer) {
+    List<WantedBlock> leftOut = List.of();
     synchronized (this) {
       if (finished) {
-        return;
+        return leftOut;
       }
       granted = offer;
       open = 1;
     }
     try {
       RemoteRegion source = owner.peer().importRegion(offer.wireForm());
-      for (PlannedTicket planned : plan(offer, source)) {
+      List<PlannedTicket> plan = plan(offer, source);
+      leftOut = giveUpLeftOut(offer);
+      for (PlannedTicket planned : plan) {
         submit(planned);
       }
     } catch (TransportException e) {
       fail(new Outcome.Failed(e.code(), String.valueOf(e.getMessage())));
       cancelSubmitted();
+    } catch (RuntimeException e) {
+      // A defect, of the provider or here: a miss like any other failure, and loud.
+      LOG.error("part {} of {} can not be read", firstTicket, owner.link().address(), e);
+      fail(new Outcome.Failed(FaultCode.INTERNAL, e.toString()));
+      cancelSubmitted();
     } finally {
       endOne();
     }
+    return leftOut;
   }
 
   /** The operation waits no more. What was submitted is asked to end; its memory stays held. */
@@ -174,7 +194,7 @@ final class PartRead implements TrackedTicket.Listener {
     try {
       List<Hold> destination = planned.hold(context.pool(), id);
       context.tickets().submit(owner.peer(), planned.batch(), id, destination, this);
-    } catch (TransportException e) {
+    } catch (RuntimeException e) {
       endOne();
       throw e;
     }
@@ -238,6 +258,24 @@ final class PartRead implements TrackedTicket.Listener {
           FaultCode.NOT_FOUND, owner.link().address() + " has none of the blocks any more");
     }
     return planner.plan();
+  }
+
+  private List<WantedBlock> giveUpLeftOut(GrantOffer offer) {
+    Set<Integer> included = new HashSet<>();
+    offer.ranges().forEach(range -> included.add(range.nameIndex()));
+    List<WantedBlock> leftOut = new ArrayList<>();
+    for (int i = 0; i < wanted.size(); i++) {
+      Hold memory = included.contains(i) ? null : forget(wanted.get(i));
+      if (memory != null) {
+        context.catalog().abandon(memory);
+        leftOut.add(wanted.get(i));
+      }
+    }
+    return leftOut;
+  }
+
+  private synchronized @Nullable Hold forget(WantedBlock block) {
+    return filling.remove(block);
   }
 
   /**

@@ -30,14 +30,24 @@ public final class RemotePeers implements PeerListener, AutoCloseable {
    */
   record RemotePeer(PeerLink link, PeerHello hello, Peer peer) {}
 
+  /** A peer that does not answer any more, but whose payload connections may still be sound. */
+  private record Silent(RemotePeer peer, long sinceNanos) {}
+
   private final Transport transport;
+  private final long silenceNanos;
   private final Map<PeerLink, RemotePeer> peers = new LinkedHashMap<>();
-  private final Map<PeerLink, RemotePeer> silent = new LinkedHashMap<>();
+  private final Map<PeerLink, Silent> silent = new LinkedHashMap<>();
   private boolean closed;
 
-  /** No peers yet. */
-  public RemotePeers(Transport transport) {
+  /**
+   * No peers yet.
+   *
+   * @param silenceNanos how long after the end of its control stream a peer's payload connections
+   *     are kept, ns: as long as a grant may live
+   */
+  public RemotePeers(Transport transport, long silenceNanos) {
     this.transport = transport;
+    this.silenceNanos = silenceNanos;
   }
 
   @Override
@@ -46,9 +56,11 @@ public final class RemotePeers implements PeerListener, AutoCloseable {
       if (closed) {
         return;
       }
+      closeLongSilent();
       RemotePeer before = peers.remove(link);
-      if (before == null) {
-        before = silent.remove(link);
+      Silent quiet = silent.remove(link);
+      if (before == null && quiet != null) {
+        before = quiet.peer();
       }
       if (before != null && before.hello().transportEpoch().equals(hello.transportEpoch())) {
         peers.put(link, new RemotePeer(link, hello, before.peer()));
@@ -76,10 +88,11 @@ public final class RemotePeers implements PeerListener, AutoCloseable {
   @Override
   public void peerDown(PeerLink link, PeerHello hello, String reason) {
     synchronized (this) {
+      closeLongSilent();
       RemotePeer before = peers.remove(link);
       if (before != null) {
-        // Its payload connections may still be sound: transfers on existing grants go on.
-        silent.put(link, before);
+        // Transfers on existing grants go on.
+        silent.put(link, new Silent(before, System.nanoTime()));
       }
     }
     LOG.info("peer down: {}: {}", link.address(), reason);
@@ -108,10 +121,24 @@ public final class RemotePeers implements PeerListener, AutoCloseable {
     synchronized (this) {
       closed = true;
       all.addAll(peers.values());
-      all.addAll(silent.values());
+      silent.values().forEach(quiet -> all.add(quiet.peer()));
       peers.clear();
       silent.clear();
     }
     all.forEach(remote -> remote.peer().close());
+  }
+
+  private void closeLongSilent() {
+    long now = System.nanoTime();
+    silent
+        .values()
+        .removeIf(
+            quiet -> {
+              boolean over = now - quiet.sinceNanos() > silenceNanos;
+              if (over) {
+                quiet.peer().peer().close();
+              }
+              return over;
+            });
   }
 }

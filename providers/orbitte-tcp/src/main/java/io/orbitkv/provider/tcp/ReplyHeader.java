@@ -51,7 +51,8 @@ final class ReplyHeader {
     if (kind < Wire.KIND_DATA || kind > Wire.KIND_END) {
       throw new ProtocolException(FaultCode.CORRUPT, "a reply of kind " + kind);
     }
-    if (Wire.u8(from, 1) != 0 || Wire.i32(from, 4) != 0) {
+    boolean faultWithData = kind == Wire.KIND_DATA && Wire.u16(from, 2) != 0;
+    if (faultWithData || Wire.u8(from, 1) != 0 || Wire.i32(from, 4) != 0) {
       throw new ProtocolException(FaultCode.CORRUPT, "a reply with reserved bits set");
     }
     if (Wire.i64(from, 16) != owner.high() || Wire.i64(from, 24) != owner.low()) {

@@ -24,6 +24,10 @@ final class TcpEndpoint {
     String literal = ip.getHostAddress();
     int zone = literal.indexOf('%');
     String plain = zone < 0 ? literal : literal.substring(0, zone);
+    if (ip instanceof Inet6Address) {
+      // The short form that people write and other parts of the system print.
+      plain = plain.replaceFirst("(^|:)0(:0)+(:|$)", "::");
+    }
     return (ip instanceof Inet6Address ? "[" + plain + "]" : plain) + ":" + address.getPort();
   }
 
