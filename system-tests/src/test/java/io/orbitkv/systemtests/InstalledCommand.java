@@ -1,4 +1,4 @@
-package io.orbitkv.system;
+package io.orbitkv.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,11 +1,11 @@
-package io.orbitkv.system;
+package io.orbitkv.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.orbitkv.system.InstalledCommand.Ended;
-import io.orbitkv.system.InstalledCommand.Started;
+import io.orbitkv.systemtests.InstalledCommand.Ended;
+import io.orbitkv.systemtests.InstalledCommand.Started;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands put, get, stat and replay against real Managers. */
-class ReplayTest {
+class ReplayFailureTest {
   @TempDir private Path directory = Path.of("");
   private InstalledCommand command = new InstalledCommand(directory);
   private final List<Started> managers = new ArrayList<>();

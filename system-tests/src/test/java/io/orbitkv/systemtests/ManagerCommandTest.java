@@ -1,4 +1,4 @@
-package io.orbitkv.system;
+package io.orbitkv.systemtests;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The command {@code orbitkv manager} of the distribution, as processes. */
-class ManagerCommandSystemTest {
+class ManagerCommandTest {
   private static final Path LAUNCHER =
       Path.of(String.valueOf(System.getProperty("orbitkv.home")), "bin", "orbitkv");
   private static final Pattern READY =

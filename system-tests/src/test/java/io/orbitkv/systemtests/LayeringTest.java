@@ -1,4 +1,4 @@
-package io.orbitkv.system;
+package io.orbitkv.systemtests;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
