@@ -51,7 +51,7 @@ final class PartRead implements TrackedTicket.Listener {
 
   // Guarded by this.
   private final Map<WantedBlock, Hold> filling = new HashMap<>();
-  private final List<WantedBlock> reading = new ArrayList<>();
+  private final Set<WantedBlock> reading = new HashSet<>();
   private final List<TicketId> submitted = new ArrayList<>();
   private @Nullable CompletableFuture<GrantOffer> asked;
   private @Nullable GrantOffer granted;
