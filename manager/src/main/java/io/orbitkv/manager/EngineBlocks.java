@@ -50,7 +50,8 @@ final class EngineBlocks implements BlockService {
     Hold filling = catalog.reserve(source.byteSize(), name);
     try {
       MemorySegment.copy(source, 0, filling.allocation().memory(), 0, source.byteSize());
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // Also InternalError: how the JVM tells of a fault in the engine's memory.
       catalog.abandon(filling);
       throw e;
     }
