@@ -186,8 +186,10 @@ class ManagerTest {
     try (BlockLease lease =
         client(b).queryAndWait(List.of(name("x"), name("x")), QueryOptions.FETCH)) {
       assertThat(lease.blocks()).hasSize(2);
+      assertThat(number(b, "pool", "holds")).as("one hold for one block").isEqualTo(1);
     }
     assertThat(number(a, "grants", "given")).isEqualTo(1);
+    await("the lease to end", () -> number(b, "pool", "holds") == 0);
   }
 
   @Test

@@ -22,6 +22,7 @@ import io.orbitkv.manager.memory.HoldKind;
 import io.orbitkv.manager.transfer.DrainCoordinator;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -211,6 +212,10 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
   }
 
   private GrantOffer grant(PeerHello peer, GrantRequest request) {
+    if (new HashSet<>(request.names()).size() < request.names().size()) {
+      throw new TransportException(
+          FaultCode.INVALID, peer.managerName() + " named a block twice in one request");
+    }
     PeerAccount account = accounts.getOrDefault(peer.managerEpoch(), new PeerAccount());
     account.check(peer.managerName(), limits);
     long number = lastId.incrementAndGet();
@@ -221,7 +226,7 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
     long pinned = 0;
     for (int i = 0; i < request.names().size(); i++) {
       long bytes = catalog.locate(request.names().get(i));
-      if (bytes > 0 && !account.fits(limits, pinned + bytes)) {
+      if (bytes > 0 && !account.fits(limits, pinned + bytes, source.size() + 1)) {
         if (source.isEmpty()) {
           throw account.full(peer.managerName(), limits, bytes);
         }
@@ -246,14 +251,21 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
     } catch (TransportException e) {
       source.forEach(Hold::end);
       throw e;
+    } catch (RuntimeException | Error e) {
+      // What a provider throws beside its contract proves nothing.
+      source.forEach(Hold::quarantine);
+      throw e;
     }
     GrantOffer offer = new GrantOffer(id, ranges, limits.lifetimeNanos(), hold.wireForm());
     Grant grant = new Grant(peer.managerEpoch(), request.ticket(), source, hold, offer);
-    byTicket.put(request.ticket(), grant);
-    given++;
-    accounts.computeIfAbsent(peer.managerEpoch(), _ -> new PeerAccount()).add(grant.bytes());
+    // First of all: whatever may fail after it, the grant ends.
     grant.expiresBy(
         expiries.schedule(() -> expire(grant), limits.lifetimeNanos(), TimeUnit.NANOSECONDS));
+    byTicket.put(request.ticket(), grant);
+    given++;
+    accounts
+        .computeIfAbsent(peer.managerEpoch(), _ -> new PeerAccount())
+        .add(grant.bytes(), source.size());
     return offer;
   }
 
@@ -301,7 +313,7 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
         ended.add(grant.ticket());
         PeerAccount account = accounts.get(grant.requester());
         if (account != null) {
-          account.remove(grant.bytes());
+          account.remove(grant.bytes(), grant.source().size());
           if (account.empty()) {
             accounts.remove(grant.requester());
           }

@@ -5,7 +5,11 @@ import io.orbitkv.api.TransportException;
 
 /** What one peer's grants hold at this owner. Guarded by the {@link GrantAuthority}. */
 final class PeerAccount {
+  /** Blocks pinned at once for one peer: each costs the owner memory of its own. */
+  private static final int MAX_PINS = 65_536;
+
   private int grants;
+  private int pins;
   private long pinnedBytes;
 
   /** Refuses a grant beyond the limit, before anything is pinned. */
@@ -18,11 +22,16 @@ final class PeerAccount {
               + grants
               + " grants open, the limit of --max-grants-per-peer; it must complete some first");
     }
+    if (pins >= MAX_PINS) {
+      throw new TransportException(
+          FaultCode.EXHAUSTED,
+          peer + " has " + pins + " blocks pinned, the limit; it must complete some grants first");
+    }
   }
 
   /** Whether so many bytes more may be pinned now. */
-  boolean fits(GrantLimits limits, long bytes) {
-    return bytes <= limits.maxPinnedBytesPerPeer() - pinnedBytes;
+  boolean fits(GrantLimits limits, long bytes, int morePins) {
+    return bytes <= limits.maxPinnedBytesPerPeer() - pinnedBytes && pins + morePins <= MAX_PINS;
   }
 
   /** The refusal when not even the first block fits. */
@@ -40,13 +49,15 @@ final class PeerAccount {
             + (never ? ": raise it at the owner" : ": it must complete some grants first"));
   }
 
-  void add(long bytes) {
+  void add(long bytes, int blocks) {
     grants++;
+    pins += blocks;
     pinnedBytes += bytes;
   }
 
-  void remove(long bytes) {
+  void remove(long bytes, int blocks) {
     grants--;
+    pins -= blocks;
     pinnedBytes -= bytes;
   }
 

@@ -60,12 +60,12 @@ public final class BlockReader implements AutoCloseable {
   /** As {@link io.orbitkv.manager.local.BlockService#read}. */
   public CompletableFuture<LeasedRead> read(
       long holder, List<BlockName> names, ReadOptions options) {
-    leases.begin(holder);
     FetchOperation operation =
         new FetchOperation(
             context, inFlight, names, options, "session " + Long.toHexString(holder));
     List<RemotePeers.RemotePeer> up = options.fetch() ? peers.up() : List.of();
-    if (operation.takeLocal() || up.isEmpty()) {
+    leases.begin(holder);
+    if (takeLocal(operation) || up.isEmpty()) {
       return CompletableFuture.completedFuture(answer(holder, names.size(), operation));
     }
     try {
@@ -110,9 +110,18 @@ public final class BlockReader implements AutoCloseable {
   private static void fetch(FetchOperation operation, List<RemotePeers.RemotePeer> up) {
     try {
       operation.fetch(up);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // A defect is a miss to the engine; what was found is still answered, or given back.
       LOG.error("a fetch failed", e);
+    }
+  }
+
+  private static boolean takeLocal(FetchOperation operation) {
+    try {
+      return operation.takeLocal();
+    } catch (RuntimeException | Error e) {
+      LOG.error("a look into the catalog failed", e);
+      return true;
     }
   }
 
@@ -123,7 +132,7 @@ public final class BlockReader implements AutoCloseable {
       if (found.isEmpty()) {
         return new LeasedRead(0, 0, List.of());
       }
-      List<Hold> holds = found.stream().map(FetchOperation.Found::hold).toList();
+      List<Hold> holds = found.stream().map(FetchOperation.Found::hold).distinct().toList();
       return leases
           .grant(holder, holds)
           .map(lease -> leased(lease, found))

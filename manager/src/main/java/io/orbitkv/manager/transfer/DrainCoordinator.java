@@ -60,6 +60,7 @@ public final class DrainCoordinator implements AutoCloseable {
   private final ScheduledExecutorService retries =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("orbitkv-drain").factory());
+  private final Map<ReceiptSubject, DrainReceipt> early = new LinkedHashMap<>();
   private boolean retryScheduled;
   private List<CompletableFuture<Boolean>> idleWaiters = new ArrayList<>();
 
@@ -84,25 +85,31 @@ public final class DrainCoordinator implements AutoCloseable {
   public void watch(
       ReceiptSubject subject, Supplier<Optional<DrainReceipt>> drain, Listener listener) {
     Waiting entry = new Waiting(drain, listener);
+    DrainReceipt handedOver;
     synchronized (waiting) {
       waiting.put(subject, entry);
+      handedOver = early.remove(subject);
     }
-    if (!ask(subject, entry)) {
+    boolean settled = handedOver == null ? ask(subject, entry) : settle(subject, entry, handedOver);
+    if (!settled) {
       scheduleRetry(FIRST_RETRY_NANOS);
     }
   }
 
-  /** Spends a receipt that the provider handed over by itself, as at the close of its source. */
+  /**
+   * Spends a receipt that the provider handed over by itself, as at the close of its source; kept
+   * if its subject is about to be watched and is not yet.
+   */
   public void accept(DrainReceipt receipt) {
     Waiting entry;
     synchronized (waiting) {
       entry = waiting.get(receipt.subject());
+      if (entry == null) {
+        early.put(receipt.subject(), receipt);
+      }
     }
     if (entry != null) {
       settle(receipt.subject(), entry, receipt);
-    } else {
-      counters.countRefused();
-      LOG.error("receipt refused: {} speaks for nothing that waits for one", receipt);
     }
   }
 
@@ -164,9 +171,14 @@ public final class DrainCoordinator implements AutoCloseable {
       }
       entry.done = true;
       counters.countSpent(receipt);
-      entry.listener.drained(receipt);
+      try {
+        entry.listener.drained(receipt);
+      } catch (RuntimeException e) {
+        LOG.error("what {} held was not given back in full", subject, e);
+      } finally {
+        forget(subject);
+      }
     }
-    forget(subject);
     return true;
   }
 
@@ -198,18 +210,21 @@ public final class DrainCoordinator implements AutoCloseable {
       retryScheduled = false;
       now = new LinkedHashMap<>(waiting);
     }
-    now.forEach(
-        (subject, entry) -> {
-          if (!ask(subject, entry)) {
-            reportIfOverdue(subject, entry);
-          }
-        });
-    boolean more;
-    synchronized (waiting) {
-      more = !waiting.isEmpty();
-    }
-    if (more) {
-      scheduleRetry(Math.min(2 * lastDelayNanos, LAST_RETRY_NANOS));
+    try {
+      now.forEach(
+          (subject, entry) -> {
+            if (!ask(subject, entry)) {
+              reportIfOverdue(subject, entry);
+            }
+          });
+    } finally {
+      boolean more;
+      synchronized (waiting) {
+        more = !waiting.isEmpty();
+      }
+      if (more) {
+        scheduleRetry(Math.min(2 * lastDelayNanos, LAST_RETRY_NANOS));
+      }
     }
   }
 

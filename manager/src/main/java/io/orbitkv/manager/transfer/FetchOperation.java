@@ -6,6 +6,7 @@ import io.orbitkv.manager.local.BlockService.ReadOptions;
 import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.HoldKind;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,6 +37,7 @@ final class FetchOperation implements PartRead.Sink {
   private final List<BlockName> names;
   private final ReadOptions options;
   private final Object leaseHolder;
+  private final Map<BlockName, Integer> firstIndex = new HashMap<>();
   private final @Nullable Hold[] holds;
   private final Origin[] origins;
   private boolean answered;
@@ -84,7 +86,8 @@ final class FetchOperation implements PartRead.Sink {
   /** Ends the collection: what was found, cut at the first miss if a prefix was asked for. */
   List<Found> answer() {
     List<Found> found = new ArrayList<>();
-    List<Hold> surplus = new ArrayList<>();
+    Set<Hold> kept = new HashSet<>();
+    Set<Hold> surplus = new HashSet<>();
     synchronized (this) {
       answered = true;
       boolean cut = false;
@@ -96,9 +99,11 @@ final class FetchOperation implements PartRead.Sink {
           surplus.add(hold);
         } else {
           found.add(new Found(i, origins[i], hold));
+          kept.add(hold);
         }
       }
     }
+    surplus.removeAll(kept);
     surplus.forEach(Hold::end);
     return found;
   }
@@ -113,8 +118,12 @@ final class FetchOperation implements PartRead.Sink {
     return true;
   }
 
+  /** Holds one block; a name that was asked for twice shares its one hold. */
   private boolean takeLocal(int index, Origin origin) {
-    Hold hold = context.catalog().hold(names.get(index), HoldKind.LEASE, leaseHolder).orElse(null);
+    Hold hold = holdOfSameName(index);
+    if (hold == null) {
+      hold = context.catalog().hold(names.get(index), HoldKind.LEASE, leaseHolder).orElse(null);
+    }
     if (hold == null) {
       return false;
     }
@@ -123,6 +132,11 @@ final class FetchOperation implements PartRead.Sink {
       origins[index] = origin;
     }
     return true;
+  }
+
+  private synchronized @Nullable Hold holdOfSameName(int index) {
+    Integer first = firstIndex.putIfAbsent(names.get(index), index);
+    return first == null || first == index ? null : holds[first];
   }
 
   private synchronized boolean missing(int index) {

@@ -56,6 +56,7 @@ final class PartRead implements TrackedTicket.Listener {
   private @Nullable CompletableFuture<GrantOffer> asked;
   private @Nullable GrantOffer granted;
   private int open;
+  private boolean cancelled;
   private boolean finished;
   private Outcome outcome = Outcome.COMPLETED;
   private Evidence evidence = Evidence.NEVER_SUBMITTED;
@@ -137,7 +138,7 @@ final class PartRead implements TrackedTicket.Listener {
     } catch (TransportException e) {
       fail(new Outcome.Failed(e.code(), String.valueOf(e.getMessage())));
       cancelSubmitted();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // A defect, of the provider or here: a miss like any other failure, and loud.
       LOG.error("part {} of {} can not be read", firstTicket, owner.link().address(), e);
       fail(new Outcome.Failed(FaultCode.INTERNAL, e.toString()));
@@ -194,10 +195,18 @@ final class PartRead implements TrackedTicket.Listener {
     try {
       List<Hold> destination = planned.hold(context.pool(), id);
       context.tickets().submit(owner.peer(), planned.batch(), id, destination, this);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       endOne();
       throw e;
     }
+    if (isCancelled()) {
+      // Whoever cancelled the part may have come before this ticket was known.
+      context.tickets().cancel(id);
+    }
+  }
+
+  private synchronized boolean isCancelled() {
+    return cancelled;
   }
 
   private void endOne() {
@@ -220,9 +229,14 @@ final class PartRead implements TrackedTicket.Listener {
     ended.complete(result);
   }
 
+  /** Once for a part: each ticket that it ends reports here again. */
   private void cancelSubmitted() {
     List<TicketId> ids;
     synchronized (this) {
+      if (cancelled) {
+        return;
+      }
+      cancelled = true;
       ids = List.copyOf(submitted);
     }
     ids.forEach(context.tickets()::cancel);

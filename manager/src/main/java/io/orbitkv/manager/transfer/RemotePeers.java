@@ -8,6 +8,7 @@ import io.orbitkv.manager.control.PeerHello;
 import io.orbitkv.manager.control.PeerLink;
 import io.orbitkv.manager.control.PeerListener;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,9 @@ public final class RemotePeers implements PeerListener, AutoCloseable {
 
   /** A peer that does not answer any more, but whose payload connections may still be sound. */
   private record Silent(RemotePeer peer, long sinceNanos) {}
+
+  /** Peers that do not answer and are kept all the same, at most. */
+  private static final int MAX_SILENT = 64;
 
   private final Transport transport;
   private final long silenceNanos;
@@ -130,15 +134,13 @@ public final class RemotePeers implements PeerListener, AutoCloseable {
 
   private void closeLongSilent() {
     long now = System.nanoTime();
-    silent
-        .values()
-        .removeIf(
-            quiet -> {
-              boolean over = now - quiet.sinceNanos() > silenceNanos;
-              if (over) {
-                quiet.peer().peer().close();
-              }
-              return over;
-            });
+    Iterator<Silent> oldestFirst = silent.values().iterator();
+    while (oldestFirst.hasNext()) {
+      Silent quiet = oldestFirst.next();
+      if (silent.size() >= MAX_SILENT || now - quiet.sinceNanos() > silenceNanos) {
+        oldestFirst.remove();
+        quiet.peer().peer().close();
+      }
+    }
   }
 }

@@ -30,6 +30,7 @@ public final class Tickets {
   private final DrainCoordinator coordinator;
   private final Peer.TicketOptions options;
   private final AtomicLong lastId = new AtomicLong();
+  private final LongAdder submitted = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final Map<TicketId, Live> live = new ConcurrentHashMap<>();
   private final Map<String, LongAdder> outcomes = new ConcurrentHashMap<>();
@@ -55,8 +56,9 @@ public final class Tickets {
    * Submits a batch.
    *
    * @param destination the holds on what it will write; they end with the ticket's receipt, also if
-   *     this throws
-   * @throws TransportException and nothing was submitted; its receipt was NEVER_SUBMITTED
+   *     this throws a TransportException: nothing was submitted then, NEVER_SUBMITTED
+   * @throws TransportException and nothing was submitted. Anything else that a provider throws
+   *     proves nothing: the destination goes to quarantine
    */
   TrackedTicket submit(
       Peer peer,
@@ -73,13 +75,15 @@ public final class Tickets {
     Ticket ticket;
     try {
       ticket = peer.read(batch, id, options);
-    } catch (RuntimeException e) {
+    } catch (TransportException e) {
       coordinator.neverSubmitted(id);
       destination.forEach(Hold::end);
-      throw e instanceof TransportException
-          ? e
-          : new TransportException(FaultCode.INTERNAL, "submission failed: " + e, e);
+      throw e;
+    } catch (RuntimeException | Error e) {
+      destination.forEach(Hold::quarantine);
+      throw e;
     }
+    submitted.increment();
     live.put(id, new Live(tracked, ticket));
     ticket.onSettled(outcome -> settled(tracked, ticket, outcome));
     if (closed.get()) {
@@ -114,7 +118,7 @@ public final class Tickets {
 
   /** How many there were so far. */
   public long submitted() {
-    return lastId.get();
+    return submitted.sum();
   }
 
   /** How many had this outcome, by its simple name. */
@@ -124,21 +128,29 @@ public final class Tickets {
 
   private void settled(TrackedTicket tracked, Ticket ticket, Outcome outcome) {
     outcomes.computeIfAbsent(outcome.getClass().getSimpleName(), _ -> new LongAdder()).increment();
-    tracked.settled(outcome);
-    coordinator.watch(
-        tracked.id(),
-        ticket::drain,
-        new DrainCoordinator.Listener() {
-          @Override
-          public void drained(DrainReceipt receipt) {
-            live.remove(tracked.id());
-            tracked.drained(receipt);
-          }
+    try {
+      tracked.settled(outcome);
+    } finally {
+      coordinator.watch(tracked.id(), ticket::drain, new DestinationDrain(tracked));
+    }
+  }
 
-          @Override
-          public void quarantined() {
-            tracked.quarantined();
-          }
-        });
+  private final class DestinationDrain implements DrainCoordinator.Listener {
+    private final TrackedTicket tracked;
+
+    DestinationDrain(TrackedTicket tracked) {
+      this.tracked = tracked;
+    }
+
+    @Override
+    public void drained(DrainReceipt receipt) {
+      live.remove(tracked.id());
+      tracked.drained(receipt);
+    }
+
+    @Override
+    public void quarantined() {
+      tracked.quarantined();
+    }
   }
 }

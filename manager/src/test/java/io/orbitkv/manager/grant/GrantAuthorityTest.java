@@ -175,6 +175,23 @@ class GrantAuthorityTest {
   }
 
   @Test
+  void aBlockThatIsNamedTwiceIsRefused() {
+    assertFault(FaultCode.INVALID, () -> authority.authorize(b, request(b, "x", "y", "x")));
+    assertThat(holds()).isZero();
+  }
+
+  @Test
+  void whatFitsIsGrantedAndTheRestIsLeftOut() {
+    for (String text : List.of("p", "q", "r", "s")) {
+      catalog.seal(name(text), catalog.reserve(PAGE, "publish"));
+    }
+    GrantOffer offer = authority.authorize(b, request(b, "p", "q", "r", "s", "x"));
+    assertThat(offer.ranges()).hasSize(4);
+    assertFault(FaultCode.EXHAUSTED, () -> authority.authorize(b, request(b, "x")));
+    assertThat(holds()).isEqualTo(4);
+  }
+
+  @Test
   void whatNobodyHasIsNotGranted() {
     assertFault(FaultCode.NOT_FOUND, () -> authority.authorize(b, request(b, "nobody's")));
   }
