@@ -28,6 +28,7 @@ class LayeringTest {
   private static final String MANAGER = "io.orbitkv.manager..";
   private static final String PROVIDERS = "io.orbitkv.provider..";
   private static final String CLI = "io.orbitkv.cli..";
+  private static final String TCK = "io.orbitkv.tck..";
 
   private static final String JDK = "java..";
   // Annotations: they need no jar at run time.
@@ -42,7 +43,7 @@ class LayeringTest {
   static void readModules() throws IOException {
     Path root = Path.of(System.getProperty("orbitkv.root", "..")).toRealPath();
     List<Path> compiled = new ArrayList<>();
-    for (String module : List.of("api", "ffm", "adapter", "manager", "cli")) {
+    for (String module : List.of("api", "ffm", "tck", "adapter", "manager", "cli")) {
       compiled.add(root.resolve(module).resolve("target/classes"));
     }
     try (Stream<Path> providers = Files.list(root.resolve("providers"))) {
@@ -70,6 +71,24 @@ class LayeringTest {
   @Test
   void providersDependOnApiFfmAndLoggingOnly() {
     check(only(PROVIDERS, PROVIDERS, API, FFM, "org.slf4j..", JDK, JSPECIFY));
+  }
+
+  @Test
+  void kitDependsOnApiFfmAndTestLibrariesOnly() {
+    check(
+        only(
+            TCK, TCK, API, FFM, "org.junit..", "org.assertj..", "org.opentest4j..", JDK, JSPECIFY));
+  }
+
+  @Test
+  void kitIsUsedByTheCommandOnly() {
+    check(
+        noClasses()
+            .that()
+            .resideOutsideOfPackages(TCK, CLI)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(TCK));
   }
 
   @Test

@@ -17,8 +17,8 @@ class ManyTicketsTest {
 
   @RegisterExtension final Rig rig = new Rig();
 
-  // Guard: PartRead cancels its tickets once. Each of them reports its end to the part, in the
-  // thread that cancelled it: without the flag the cancels nest and overflow the stack.
+  // Each ticket reports its end to the part, in the thread that cancelled it: the part cancels once,
+  // or the cancels nest. Whatever fails on the way, DestinationDrain still watches every ticket.
   @Test
   void endsAsAMissAtTheDeadlineAndGivesEverythingBack() {
     Rig.ProxiedPair pair =
