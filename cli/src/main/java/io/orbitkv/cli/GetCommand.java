@@ -6,24 +6,21 @@ import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.LeasedBlock;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.QueryOptions;
+import io.orbitkv.cli.output.Terminal;
 import io.orbitkv.cli.output.Units;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.channels.FileChannel;
-import java.nio.channels.WritableByteChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -37,8 +34,6 @@ import picocli.CommandLine.Spec;
     description = "Reads a block, from a peer if need be. Ends with 1 if nobody has it.",
     mixinStandardHelpOptions = true)
 final class GetCommand implements Callable<Integer> {
-  private static final int CHUNK_BYTES = 32 << 20;
-
   @Spec private CommandSpec spec = CommandSpec.create();
   @Mixin private SocketOption manager = new SocketOption();
   @Mixin private KeyOptions block = new KeyOptions();
@@ -47,7 +42,9 @@ final class GetCommand implements Callable<Integer> {
       index = "1",
       arity = "0..1",
       paramLabel = "FILE",
-      description = "Written whole or not at all. Default: the bytes go to standard output.")
+      description =
+          "A regular file is replaced whole or not at all; a device or a pipe is written to."
+              + " Default: standard output.")
   private @Nullable Path file;
 
   @Option(
@@ -69,22 +66,26 @@ final class GetCommand implements Callable<Integer> {
           spec.commandLine(), "--json needs FILE, because without it the bytes go to the output");
     }
     BlockName name = block.name();
+    @Nullable BlockFile target = file == null ? null : BlockFile.at(file);
     QueryOptions query = QueryOptions.FETCH.withDeadline(deadline());
     try (ManagerClient client = manager.connect();
         BlockLease lease = client.queryAndWait(List.of(name), query)) {
       if (lease.blocks().isEmpty()) {
         throw new CommandException(
-            block.key() + ": is a miss: no Manager in reach has it; 'orbitkv put' it first");
+            block.key() + ": no Manager in reach has it; publish it with 'orbitkv put'");
       }
       LeasedBlock found = lease.blocks().getFirst();
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment bytes = arena.allocate(found.bytes(), 64);
         lease.copyTo(found, bytes);
-        write(bytes);
+        if (target == null) {
+          return writeToStandardOutput(bytes);
+        }
+        target.write(bytes);
       }
-      report(found);
+      report(found, target);
     }
-    return 0;
+    return ExitCode.OK;
   }
 
   private Duration deadline() {
@@ -95,54 +96,28 @@ final class GetCommand implements Callable<Integer> {
     }
   }
 
-  private void write(MemorySegment bytes) throws CommandException {
-    Path target = file;
+  // Not closed: the end of the process looks at standard output once more.
+  private static int writeToStandardOutput(MemorySegment bytes) throws CommandException {
+    @SuppressWarnings("resource")
+    FileOutputStream output = new FileOutputStream(FileDescriptor.out);
     try {
-      if (target == null) {
-        try (FileOutputStream output = new FileOutputStream(FileDescriptor.out)) {
-          write(bytes, output.getChannel());
-        }
-      } else {
-        replace(target, bytes);
-      }
+      BlockFile.write(bytes, output.getChannel());
+      return ExitCode.OK;
     } catch (IOException e) {
-      throw new CommandException(
-          (target == null ? "standard output" : target)
-              + ": cannot be written ("
-              + e
-              + "); check its directory's rights and space",
-          e);
-    }
-  }
-
-  private static void replace(Path target, MemorySegment bytes) throws IOException {
-    Path directory = target.toAbsolutePath().getParent();
-    Path temporary = Files.createTempFile(directory, ".orbitkv-get-", ".part");
-    try {
-      try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
-        write(bytes, channel);
-        channel.force(true);
+      if (Terminal.outputIsPipe()) {
+        // Whoever closed it wants no more.
+        return ExitCode.SOFTWARE;
       }
-      Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
-    } finally {
-      Files.deleteIfExists(temporary);
+      throw new CommandException(StandardOutput.LOST + " (" + e.getMessage() + ")", e);
     }
   }
 
-  private static void write(MemorySegment bytes, WritableByteChannel channel) throws IOException {
-    for (long at = 0; at < bytes.byteSize(); at += CHUNK_BYTES) {
-      var chunk = bytes.asSlice(at, Math.min(CHUNK_BYTES, bytes.byteSize() - at)).asByteBuffer();
-      while (chunk.hasRemaining()) {
-        channel.write(chunk);
-      }
-    }
-  }
-
-  private void report(LeasedBlock found) {
-    if (file == null) {
-      return;
-    }
-    var out = spec.commandLine().getOut();
+  private void report(LeasedBlock found, BlockFile target) {
+    // /dev/stdout is such a device too, and its reader wants the bytes only.
+    var out =
+        target.writtenThrough() && !json
+            ? spec.commandLine().getErr()
+            : spec.commandLine().getOut();
     String origin = found.origin().name().toLowerCase(Locale.ROOT);
     if (json) {
       JsonObject object = new JsonObject();
@@ -150,11 +125,11 @@ final class GetCommand implements Callable<Integer> {
       object.addProperty("block", found.name().toString());
       object.addProperty("bytes", found.bytes());
       object.addProperty("origin", origin);
-      object.addProperty("file", file.toString());
+      object.addProperty("file", target.toString());
       out.println(object);
     } else {
       out.println(
-          block.key() + ": " + Units.bytes(found.bytes()) + " from " + origin + " to " + file);
+          block.key() + ": " + Units.bytes(found.bytes()) + " from " + origin + " to " + target);
     }
     out.flush();
   }

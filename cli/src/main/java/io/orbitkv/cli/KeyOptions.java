@@ -12,6 +12,8 @@ import picocli.CommandLine.Spec;
 
 /** The key of a block, and the namespace that it is in. */
 final class KeyOptions {
+  private static final char UNDECODABLE = '\ufffd';
+
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec = CommandSpec.create();
 
@@ -38,6 +40,12 @@ final class KeyOptions {
   /** The block's name. */
   BlockName name() {
     try {
+      checkDecoded("KEY", key);
+      checkDecoded("--namespace", namespace);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+    try {
       return nameOf(namespace, key);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage() + "; choose another", e);
@@ -50,6 +58,22 @@ final class KeyOptions {
     }
     byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
     return BlockName.of(namespace, bytes.length > BlockName.MAX_HASH_BYTES ? sha256(bytes) : bytes);
+  }
+
+  /**
+   * Refuses a text that lost bytes when it was decoded: different ones would become one name.
+   *
+   * @throws IllegalArgumentException naming what the text is
+   */
+  static void checkDecoded(String what, String text) {
+    if (text.indexOf(UNDECODABLE) >= 0) {
+      throw new IllegalArgumentException(
+          what
+              + " '"
+              + text
+              + "' is not UTF-8, or the locale of this process is not: call it as UTF-8, under"
+              + " LC_ALL=C.UTF-8");
+    }
   }
 
   private static byte[] sha256(byte[] bytes) {

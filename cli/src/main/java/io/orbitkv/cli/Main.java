@@ -1,7 +1,9 @@
 package io.orbitkv.cli;
 
+import io.orbitkv.cli.output.Terminal;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -24,6 +26,7 @@ import picocli.CommandLine.Spec;
       StatCommand.class,
       ReplayCommand.class,
       QuickstartCommand.class,
+      TckCommand.class,
     })
 public final class Main implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -32,7 +35,7 @@ public final class Main implements Runnable {
 
   /** Runs one command and ends the process with its exit code. */
   public static void main(String[] args) {
-    System.exit(run(args));
+    System.exit(StandardOutput.check(run(args)));
   }
 
   /** Runs one command; returns its exit code and leaves the process alive. */
@@ -51,7 +54,11 @@ public final class Main implements Runnable {
     return commandLine
         .setParameterExceptionHandler(errors)
         .setExecutionExceptionHandler(errors)
-        .setUsageHelpAutoWidth(true);
+        .setHelpFactory(
+            (command, colors) -> {
+              command.usageMessage().width(Terminal.columns(100));
+              return new Help(command, colors);
+            });
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.orbitkv.cli;
 
 import io.orbitkv.api.spi.OptionSpec;
+import io.orbitkv.cli.output.Terminal;
 import io.orbitkv.manager.config.Settings;
 import java.io.PrintWriter;
 import java.util.List;
@@ -47,7 +48,7 @@ final class ManagerArguments {
 
   private static ManagerArguments parse(
       CommandLine commandLine, List<String> arguments, PrintWriter err) {
-    commandLine.setErr(err).setUsageHelpWidth(100).setExpandAtFiles(false);
+    commandLine.setErr(err).setUsageHelpWidth(Terminal.columns(100)).setExpandAtFiles(false);
     return new ManagerArguments(
         commandLine, commandLine.parseArgs(arguments.toArray(String[]::new)));
   }

@@ -1,21 +1,28 @@
 package io.orbitkv.cli;
 
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
 import io.orbitkv.api.spi.TransportProvider;
+import io.orbitkv.manager.config.ConfigurationException;
 import io.orbitkv.manager.config.ManagerConfiguration;
 import io.orbitkv.manager.config.SettingValues;
 import io.orbitkv.manager.config.Settings;
+import io.orbitkv.manager.plugin.BrokenPlugin;
 import io.orbitkv.manager.plugin.LoadedProvider;
 import io.orbitkv.manager.plugin.ProviderCatalog;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command {@code orbitkv manager}: runs a Manager until a signal. Exit code 0 after an orderly
@@ -41,13 +48,13 @@ final class ManagerCommand implements Callable<Integer> {
         return 0;
       }
       // First, so that the flags of a provider that is broken do not count as unknown.
-      LoadedProvider loaded = catalog.select(where.get(Settings.BACKEND));
+      LoadedProvider loaded = backend(catalog, where.get(Settings.BACKEND));
       ManagerArguments asked = ManagerArguments.read(arguments, catalog.options(), err);
       SettingValues values = SettingValues.resolve(asked.flags(), environment, catalog.options());
       ManagerConfiguration configuration = ManagerConfiguration.of(values);
       LogOutput.configure(configuration.logFormat(), configuration.logLevel());
       TransportProvider provider = Backend.transport(loaded);
-      Backend.checkEvidence(loaded, configuration.providerOptions());
+      checkOptions(loaded, configuration.providerOptions());
       if (asked.printsConfiguration()) {
         PrintedConfiguration.print(values, asked.json(), out);
         return 0;
@@ -57,11 +64,65 @@ final class ManagerCommand implements Callable<Integer> {
     }
   }
 
-  /** The distribution's plugins, and those of the folders that were named. */
+  // A name that nothing here has is a mistake of the caller; a plugin that is broken is not.
+  private static LoadedProvider backend(ProviderCatalog catalog, String name) {
+    try {
+      return catalog.select(name);
+    } catch (TransportException e) {
+      if (catalog.broken().stream().anyMatch(plugin -> isCalled(plugin, name))) {
+        throw e;
+      }
+      List<String> near = similar(name, catalog.providers());
+      throw new ConfigurationException(
+          e.getMessage()
+              + (near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?"),
+          e);
+    }
+  }
+
+  private static boolean isCalled(BrokenPlugin plugin, String name) {
+    String file = String.valueOf(plugin.path().getFileName());
+    return plugin.claims().contains(name)
+        || plugin.id().equals(name)
+        || file.equals(name)
+        || file.equals(name + ".jar");
+  }
+
+  // Picocli knows how to find what was meant, among commands.
+  private static List<String> similar(String name, List<LoadedProvider> providers) {
+    CommandLine names = new CommandLine(CommandSpec.create());
+    providers.forEach(provider -> names.addSubcommand(provider.name(), CommandSpec.create()));
+    return new UnmatchedArgumentException(names, List.of(name)).getSuggestions();
+  }
+
+  private static void checkOptions(LoadedProvider loaded, Map<String, String> options) {
+    try {
+      Backend.checkEvidence(loaded, options);
+    } catch (TransportException e) {
+      if (e.code() == FaultCode.INVALID) {
+        throw new ConfigurationException(String.valueOf(e.getMessage()), e);
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * The distribution's plugins, and those of the folders that were named.
+   *
+   * @throws ConfigurationException if a folder that was named does not exist
+   */
   static ProviderCatalog catalog(SettingValues where) {
+    List<Path> named = where.list(Settings.PLUGIN_DIRS);
+    for (Path folder : named) {
+      if (!Files.exists(folder)) {
+        String place = where.value(Settings.PLUGIN_DIRS).placeOrDefault();
+        throw new ConfigurationException(
+            place + ": " + folder + " does not exist; name a folder of plugins, or a plugin");
+      }
+    }
     List<Path> folders = new ArrayList<>();
     ProviderCatalog.distributionFolder().ifPresent(folders::add);
-    folders.addAll(where.list(Settings.PLUGIN_DIRS));
+    folders.addAll(named);
     return ProviderCatalog.load(folders);
   }
 }

@@ -3,6 +3,7 @@ package io.orbitkv.cli;
 import io.orbitkv.api.Capabilities;
 import io.orbitkv.api.Side;
 import io.orbitkv.api.spi.OptionSpec;
+import io.orbitkv.cli.output.Terminal;
 import io.orbitkv.manager.plugin.BrokenPlugin;
 import java.util.Collection;
 import java.util.List;
@@ -14,10 +15,9 @@ import picocli.CommandLine.Help.Column;
 import picocli.CommandLine.Help.Column.Overflow;
 import picocli.CommandLine.Help.TextTable;
 
-/** The providers for people, within 100 columns. */
+/** The providers for people, within the columns of the terminal, else 100. */
 final class ProvidersTable {
   private static final int LABELS = 14;
-  private static final int WIDTH = 99;
 
   private final TextTable table;
 
@@ -26,7 +26,7 @@ final class ProvidersTable {
         TextTable.forColumns(
             Help.defaultColorScheme(Ansi.OFF),
             new Column(LABELS, 0, Overflow.WRAP),
-            new Column(WIDTH - LABELS, 0, Overflow.WRAP));
+            new Column(Terminal.columns(100) - 1 - LABELS, 0, Overflow.WRAP));
   }
 
   static String of(List<ProviderSheet> sheets, List<BrokenPlugin> broken) {

@@ -1,18 +1,15 @@
 package io.orbitkv.cli;
 
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
-import com.google.gson.JsonPrimitive;
 import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.Piece;
 import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.RegisteredMemory;
-import io.orbitkv.api.FaultCode;
-import io.orbitkv.api.TransportException;
 import io.orbitkv.cli.output.Progress;
 import io.orbitkv.cli.output.Terminal;
 import io.orbitkv.cli.output.Units;
+import io.orbitkv.cli.replay.Reason;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -66,7 +63,8 @@ final class PutCommand implements Callable<Integer> {
             file + ": is empty, and a block has at least one byte; give another file");
       }
       try (ManagerClient client = manager.connect()) {
-        checkFits(client, length);
+        // Before the file is read into memory: the Manager itself would say so only after.
+        ManagerSession.checkFits(client, file.toString(), length);
         try (RegisteredMemory memory = client.allocate(length)) {
           fill(memory.segment(), bytes, length);
           report(client.publish(List.of(Piece.of(name, memory)), TIMEOUT).getFirst(), length);
@@ -77,20 +75,6 @@ final class PutCommand implements Callable<Integer> {
           file + ": cannot be read (" + e.getMessage() + "); check its rights", e);
     }
     return 0;
-  }
-
-  // Before the file is read into memory: the Manager itself would say so only after.
-  private void checkFits(ManagerClient client, long length) {
-    if (JsonParser.parseString(client.status()) instanceof JsonObject status
-        && status.get("pool") instanceof JsonObject pool
-        && pool.get("capacity_bytes") instanceof JsonPrimitive capacity
-        && length > capacity.getAsLong()) {
-      throw new TransportException(
-          FaultCode.INVALID,
-          "%s: has %s, more than the pool of %s of the Manager at %s; start it with a larger --pool-bytes"
-              .formatted(
-                  file, Units.bytes(length), Units.bytes(capacity.getAsLong()), client.socket()));
-    }
   }
 
   private void fill(MemorySegment memory, FileChannel bytes, long length)
@@ -119,7 +103,7 @@ final class PutCommand implements Callable<Integer> {
   private void report(PublishResult result, long length) throws CommandException {
     if (result.status() == PublishResult.Status.FAULT) {
       throw new CommandException(
-          block.key() + ": was not stored: " + result.code() + ": " + result.detail());
+          block.key() + ": was not stored: " + result.code() + ": " + Reason.of(result));
     }
     boolean stored = result.status() == PublishResult.Status.STORED;
     var out = spec.commandLine().getOut();

@@ -15,7 +15,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -24,7 +26,7 @@ import java.util.stream.Stream;
 /**
  * Two Managers in a private directory, from their start to their end. Used by one thread; {@link
  * #close} leaves no process behind, and neither does the end of this process. The directory with
- * the Managers' logs goes once {@link #stop} saw them end well.
+ * the Managers' logs goes with it, unless {@link #keptLogs} was told.
  */
 final class Quickstart implements AutoCloseable {
   private static final Duration READY = Duration.ofSeconds(60);
@@ -32,11 +34,13 @@ final class Quickstart implements AutoCloseable {
   private static final Duration END = Duration.ofSeconds(20);
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration OPERATION = Duration.ofSeconds(30);
+  private static final List<String> NAMES = List.of("a", "b");
   private static final long POLL_MILLIS = 50;
 
   private final Path directory;
   private final List<ManagerProcess> managers = new CopyOnWriteArrayList<>();
   private volatile boolean abandoned;
+  private boolean logsKept;
   private final Thread hook = new Thread(this::abandon, "orbitkv-quickstart-end");
 
   private Quickstart(Path directory) {
@@ -62,8 +66,8 @@ final class Quickstart implements AutoCloseable {
    * @param poolBytes size of each pool, as the Manager's option takes it
    */
   void start(String poolBytes) throws CommandException, InterruptedException {
-    for (String name : List.of("a", "b")) {
-      managers.add(ManagerProcess.start(name, directory, poolBytes));
+    for (String name : NAMES) {
+      start(name, poolBytes);
     }
     for (ManagerProcess manager : managers) {
       manager.awaitReady(READY);
@@ -71,6 +75,14 @@ final class Quickstart implements AutoCloseable {
     for (ManagerProcess manager : managers) {
       awaitPeer(manager);
     }
+  }
+
+  // Nothing is started once the end has begun: who would end it?
+  private synchronized void start(String name, String poolBytes) throws CommandException {
+    if (abandoned) {
+      throw new CommandException("quickstart was ended");
+    }
+    managers.add(ManagerProcess.start(name, directory, poolBytes));
   }
 
   private static void awaitPeer(ManagerProcess manager)
@@ -106,8 +118,24 @@ final class Quickstart implements AutoCloseable {
     }
   }
 
+  /** Whether a request has a block that then only the Manager has whose turn it is not. */
+  static boolean movesBlocks(List<TraceRequest> requests) {
+    List<Set<Long>> known = NAMES.stream().<Set<Long>>map(_ -> new HashSet<>()).toList();
+    for (int i = 0; i < requests.size(); i++) {
+      Set<Long> own = known.get(i % known.size());
+      Set<Long> other = known.get((i + 1) % known.size());
+      for (Long hash : requests.get(i).hashes()) {
+        if (!own.contains(hash) && other.contains(hash)) {
+          return true;
+        }
+      }
+      own.addAll(requests.get(i).hashes());
+    }
+    return false;
+  }
+
   /**
-   * Ends both by SIGTERM and removes the directory.
+   * Ends both by SIGTERM.
    *
    * @throws CommandException unless each ended in time with 0
    */
@@ -117,22 +145,28 @@ final class Quickstart implements AutoCloseable {
       manager.awaitEnd(END);
     }
     managers.clear();
-    removeDirectory();
   }
 
-  /** Where the Managers' logs are, if they are still there. */
-  String logs() {
+  /** Where the Managers' logs are, to be put behind a message; they stay from now on. */
+  String keptLogs() {
+    if (managers.isEmpty()) {
+      return "";
+    }
+    logsKept = true;
     return managers.stream()
         .map(manager -> manager.log().toString())
-        .collect(Collectors.joining(", "));
+        .collect(Collectors.joining(", ", " (logs: ", ")"));
   }
 
-  /** Ends what still runs. The logs stay. */
+  /** Ends what still runs and removes the directory. */
   @Override
   public void close() {
     endAll();
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
+      if (!logsKept) {
+        removeDirectory();
+      }
     } catch (IllegalStateException e) {
       // This process is ending, and the hook does the same.
     }
@@ -145,7 +179,9 @@ final class Quickstart implements AutoCloseable {
 
   // After Ctrl-C nobody wants the logs.
   private void abandon() {
-    abandoned = true;
+    synchronized (this) {
+      abandoned = true;
+    }
     endAll();
     removeDirectory();
   }

@@ -1,5 +1,6 @@
 package io.orbitkv.cli;
 
+import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.cli.output.Progress;
 import io.orbitkv.cli.replay.Replay;
 import io.orbitkv.cli.replay.ReplayOptions;
@@ -25,8 +26,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Replays a request trace against running Managers and checks every byte that comes back.",
       "The trace has one JSON object a line: timestamp (ms), input_length, output_length, hash_ids"
-          + " (one a block), as in the public Mooncake traces. Ends with 1 if a byte is wrong or a"
-          + " drain receipt is missing."
+          + " (one a block), as in the public Mooncake traces. Ends with 1 if a byte is wrong, a"
+          + " drain receipt is missing, or operations failed though no Manager was lost."
     },
     mixinStandardHelpOptions = true)
 final class ReplayCommand implements Callable<Integer> {
@@ -108,12 +109,19 @@ final class ReplayCommand implements Callable<Integer> {
     List<TraceRequest> requests = requests();
     List<Path> sockets =
         managers.isEmpty() ? SocketDiscovery.all(SocketDiscovery.DIRECTORY) : managers;
+    for (Path socket : sockets) {
+      try (ManagerClient client = ManagerSession.open(socket)) {
+        ManagerSession.checkFits(client, "a block of --block-bytes", blockBytes);
+      }
+    }
     ReplayReport report;
     String stopped;
+    boolean steady;
     try (Progress progress = Progress.onStandardError("replay", requests.size(), " req");
         Replay replay = Replay.connect(requests, sockets, options, progress)) {
       report = replay.run();
       stopped = replay.stopped();
+      steady = replay.steady();
     }
     var out = spec.commandLine().getOut();
     out.print(json ? report.toJson() + "\n" : report.toTable());
@@ -122,11 +130,16 @@ final class ReplayCommand implements Callable<Integer> {
       throw new CommandException(trace + ": " + stopped);
     }
     Verdict.check(report);
+    // A Manager that was lost explains what failed, unless nothing went well.
+    if (steady || report.hits() + report.published().blocks() + report.present().blocks() == 0) {
+      Verdict.checkFailures(report);
+    }
     return 0;
   }
 
   private ReplayOptions options() {
     try {
+      KeyOptions.checkDecoded("--namespace", namespace == null ? "" : namespace);
       return new ReplayOptions(
           speed(),
           blockBytes,

@@ -1,6 +1,5 @@
 package io.orbitkv.cli;
 
-import io.orbitkv.adapter.ClientOptions;
 import io.orbitkv.adapter.ManagerClient;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +25,7 @@ final class SocketOption {
    * @throws io.orbitkv.api.TransportException if it can't be reached
    */
   ManagerClient connect() throws CommandException {
-    return ManagerClient.connect(path(), ClientOptions.DEFAULTS);
+    return ManagerSession.open(path());
   }
 
   private Path path() throws CommandException {

@@ -58,6 +58,22 @@ class ClientCommandsTest {
   }
 
   @Test
+  void aSocketThatIsNoneIsSaid() throws Exception {
+    Path file = Files.writeString(directory.resolve("file"), "bytes");
+
+    assertOneLine(
+        run("stat", "--socket", file.toString()), 1, file + ": is not a socket; give the one");
+  }
+
+  @Test
+  void aPoolWithoutRoomForOneBlockIsWrongUse() {
+    assertOneLine(
+        run("quickstart", "--pool-bytes", "1MiB"),
+        2,
+        "--pool-bytes 1.00 MiB has no room for one block of llama-3-8b, 2.00 MiB");
+  }
+
+  @Test
   void wrongUseEndsWithTwo() {
     assertOneLine(run("get", "k", "--json", "--socket", socket()), 2, "--json needs FILE");
     assertOneLine(run("get", "", "--socket", socket()), 2, "KEY is empty");

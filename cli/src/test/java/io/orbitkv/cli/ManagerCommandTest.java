@@ -42,7 +42,7 @@ class ManagerCommandTest {
         .anyMatch(line -> line.matches("pool-bytes +1GiB +default"))
         .anyMatch(line -> line.matches("peer-transfer-backend +good +--peer-transfer-backend"))
         .anyMatch(line -> line.matches("sessions +7 +.*c.properties:1"))
-        .anyMatch(line -> line.matches("max-pinned-bytes-per-peer +268435456 +default"))
+        .anyMatch(line -> line.matches("max-pinned-bytes-per-peer +256MiB +default"))
         .anyMatch(line -> line.matches("membership +local +default"))
         .anyMatch(line -> line.matches("good-port +9 +--good-port"))
         .noneMatch(line -> line.contains("blind-port"));
@@ -85,10 +85,24 @@ class ManagerCommandTest {
   @Test
   void anUnknownBackendIsNeverReplaced() {
     assertError(
-        manager("gone", "--print-config"),
-        1,
-        "orbitkv: provider gone: no plugin has it; there are: blind, good, unusable; 'orbitkv"
+        manager("xyz", "--print-config"),
+        2,
+        "orbitkv: provider xyz: no plugin has it; there are: blind, good, unusable; 'orbitkv"
             + " providers' tells why torn.jar can not be used");
+    assertThat(manager("god").err()).endsWith("; did you mean good?\n");
+  }
+
+  @Test
+  void aFolderOfPluginsThatDoesNotExistIsAMistakeOfTheCaller() {
+    Path missing = plugins.resolve("missing");
+    String line =
+        "orbitkv: --plugin-dir: "
+            + missing
+            + " does not exist; name a folder of plugins, or a plugin";
+
+    assertError(
+        CommandRun.of("manager", "--plugin-dir", missing.toString(), "--print-config"), 2, line);
+    assertError(CommandRun.of("providers", "--plugin-dir", missing.toString()), 2, line);
   }
 
   @Test

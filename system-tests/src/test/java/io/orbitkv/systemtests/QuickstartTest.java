@@ -51,6 +51,15 @@ class QuickstartTest {
   }
 
   @Test
+  void oneRequestIsEnoughToEndWell() throws Exception {
+    Ended ended = command.run("quickstart", "--model", "qwen2.5-0.5b", "--requests", "1");
+
+    assertThat(ended.code()).as(ended.err()).isZero();
+    assertThat(ended.err()).contains("more --requests show that");
+    assertThat(leftovers()).isEmpty();
+  }
+
+  @Test
   void endedFromOutsideItLeavesNoProcessAndNoFile() throws Exception {
     Started quickstart =
         command.start("quickstart", "--model", "qwen2.5-0.5b", "--requests", "240");

@@ -94,7 +94,7 @@ class ReplayFailureTest {
     assertThat(get.out()).contains("\"origin\":\"peer\"");
     assertThat(Files.mismatch(file, copy)).isEqualTo(-1);
     assertThat(miss.code()).isEqualTo(1);
-    assertThat(miss.err()).hasLineCount(1).startsWith("orbitkv: other: is a miss");
+    assertThat(miss.err()).hasLineCount(1).startsWith("orbitkv: other: no Manager in reach has it");
   }
 
   @Test
@@ -109,6 +109,48 @@ class ReplayFailureTest {
     assertThat(ended.err()).contains("bytes differ from what was published");
     assertThat(JsonParser.parseString(ended.out()).getAsJsonObject().get("mismatched_bytes"))
         .satisfies(mismatched -> assertThat(mismatched.getAsLong()).isPositive());
+  }
+
+  // Guard: the owner's receipts are counted by a Manager that was not named.
+  @Test
+  void receiptsOfAnOwnerThatIsNotAskedAreNotMissed() throws Exception {
+    String trace = trace(12).toString();
+
+    assertThat(command.run("replay", trace, "--managers", command.socket("a")).code()).isZero();
+    Ended ended = command.run("replay", trace, "--managers", command.socket("b"), "--json");
+
+    assertThat(ended.code()).as(ended.err()).isZero();
+    JsonObject report = JsonParser.parseString(ended.out()).getAsJsonObject();
+    assertThat(report.get("peer_blocks").getAsLong()).isPositive();
+    assertThat(report.get("missing_receipts").getAsLong()).isZero();
+    assertThat(report.get("source_receipts_visible").getAsBoolean()).isFalse();
+  }
+
+  // Guard: a device that get would replace by a file, and output that is lost without a word.
+  @Test
+  void aFullDeviceIsSaidAndStaysADevice() throws Exception {
+    Path file = Files.writeString(directory.resolve("in"), "bytes");
+    String a = command.socket("a");
+    assertThat(command.run("put", "k", file.toString(), "--socket", a).code()).isZero();
+
+    Ended ended = command.run("get", "k", "/dev/full", "--socket", a);
+    Ended through = command.run("get", "k", "/dev/stdout", "--socket", a);
+
+    assertThat(ended.code()).isEqualTo(1);
+    assertThat(ended.err()).hasLineCount(1).startsWith("orbitkv: /dev/full: cannot be written");
+    assertThat(Files.isRegularFile(Path.of("/dev/full"))).isFalse();
+    assertThat(through.out()).isEqualTo("bytes");
+  }
+
+  // Guard: a replay of which nothing went well ended with 0.
+  @Test
+  void operationsThatFailAreAFailureOfTheReplay() throws Exception {
+    String trace = trace(1).toString();
+    Ended large = command.run("replay", trace, "--managers", sockets(), "--block-bytes", "257MiB");
+
+    assertThat(large.code()).isEqualTo(1);
+    assertThat(large.err()).contains("--block-bytes: has 257 MiB, more than the pool of 256 MiB");
+    assertThat(large.out()).isEmpty();
   }
 
   private static String[] with(List<String> common, String... more) {

@@ -6,6 +6,9 @@ import java.util.Locale;
 public final class Units {
   private static final String[] BINARY = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 
+  // Without digits behind the point, 1023.5 and more would show as 1024.
+  private static final double ROUNDS_UP = 1023.5;
+
   private Units() {}
 
   /** Bytes in binary units with three digits: {@code 896 KiB}, {@code 1.50 GiB}. */
@@ -15,7 +18,7 @@ public final class Units {
     }
     double value = bytes;
     int unit = -1;
-    while (Math.abs(value) >= 1024 && unit < BINARY.length - 1) {
+    while (Math.abs(value) >= ROUNDS_UP && unit < BINARY.length - 1) {
       value /= 1024;
       unit++;
     }

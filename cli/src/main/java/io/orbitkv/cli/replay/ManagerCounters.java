@@ -14,15 +14,20 @@ import org.jspecify.annotations.Nullable;
  * What a Manager's status says about evidence. Immutable; a field that a Manager does not have
  * counts as zero.
  *
- * @param receipts drain receipts by the name of their evidence
+ * @param receipts drain receipts of both sides by the name of their evidence
+ * @param destinationReceipts those of them of the requester's side
  * @param undrained tickets and grants whose receipt has not come (yet)
  * @param quarantined those of them, or holds, that are quarantined
  * @param quarantinedBytes memory held for them, bytes
  */
 public record ManagerCounters(
-    Map<String, Long> receipts, long undrained, long quarantined, long quarantinedBytes) {
+    Map<String, Long> receipts,
+    long destinationReceipts,
+    long undrained,
+    long quarantined,
+    long quarantinedBytes) {
   /** Of a Manager that did nothing yet. */
-  static final ManagerCounters NONE = new ManagerCounters(Map.of(), 0, 0, 0);
+  static final ManagerCounters NONE = new ManagerCounters(Map.of(), 0, 0, 0, 0);
 
   /** Copies the map and sorts it. */
   public ManagerCounters {
@@ -44,6 +49,7 @@ public record ManagerCounters(
     }
     return new ManagerCounters(
         receipts,
+        allOf(json, "receipts_destination"),
         sum(json, "tickets", "undrained") + sum(json, "grants", "active", "retired", "quarantined"),
         // A quarantined ticket keeps at least one hold: the larger figure covers both.
         Math.max(sum(json, "quarantine", "tickets"), sum(json, "quarantine", "holds")),
@@ -56,6 +62,7 @@ public record ManagerCounters(
     other.receipts.forEach((evidence, count) -> sum.merge(evidence, count, Long::sum));
     return new ManagerCounters(
         sum,
+        destinationReceipts + other.destinationReceipts,
         undrained + other.undrained,
         quarantined + other.quarantined,
         quarantinedBytes + other.quarantinedBytes);
@@ -71,6 +78,7 @@ public record ManagerCounters(
     rest.values().removeIf(count -> count == 0);
     return new ManagerCounters(
         rest,
+        destinationReceipts - earlier.destinationReceipts,
         undrained - earlier.undrained,
         quarantined - earlier.quarantined,
         quarantinedBytes - earlier.quarantinedBytes);
@@ -79,6 +87,12 @@ public record ManagerCounters(
   /** All receipts, of whatever evidence. */
   long allReceipts() {
     return receipts.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  private static long allOf(JsonObject json, String object) {
+    return json.get(object) instanceof JsonObject group
+        ? group.asMap().values().stream().mapToLong(ManagerCounters::number).sum()
+        : 0;
   }
 
   private static long sum(JsonObject json, String object, String... members) {

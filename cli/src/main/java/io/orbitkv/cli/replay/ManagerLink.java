@@ -1,10 +1,17 @@
 package io.orbitkv.cli.replay;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
 import io.orbitkv.adapter.ClientOptions;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.TransportException;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +24,7 @@ final class ManagerLink implements AutoCloseable {
   private @Nullable ManagerClient client;
   private @Nullable Epoch epoch;
   private ManagerCounters before = ManagerCounters.NONE;
+  private final Set<String> peers = new HashSet<>();
   private boolean replaced;
 
   ManagerLink(Path socket) {
@@ -38,7 +46,9 @@ final class ManagerLink implements AutoCloseable {
       if (!connected.managerEpoch().equals(epoch)) {
         replaced = epoch != null;
         // Another incarnation began to count at zero, and all of it is this replay's time.
-        before = replaced ? ManagerCounters.NONE : ManagerCounters.ofStatus(connected.status());
+        String status = connected.status();
+        peers.addAll(peersIn(status));
+        before = replaced ? ManagerCounters.NONE : ManagerCounters.ofStatus(status);
         epoch = connected.managerEpoch();
       }
     } catch (RuntimeException e) {
@@ -61,7 +71,32 @@ final class ManagerLink implements AutoCloseable {
    */
   synchronized ManagerCounters counted() {
     String status = client().status();
+    peers.addAll(peersIn(status));
     return ManagerCounters.ofStatus(status).since(before);
+  }
+
+  /** The identity of the incarnation that was met last, empty if none was. */
+  synchronized String epoch() {
+    return epoch == null ? "" : epoch.toString();
+  }
+
+  /** The identities of all other Managers that this one knew whenever it was asked. */
+  synchronized Set<String> peers() {
+    return Set.copyOf(peers);
+  }
+
+  static Set<String> peersIn(String status) {
+    Set<String> epochs = new HashSet<>();
+    if (JsonParser.parseString(status) instanceof JsonObject json
+        && json.get("peers") instanceof JsonArray peers) {
+      for (JsonElement peer : peers) {
+        if (peer instanceof JsonObject object
+            && object.get("manager_epoch") instanceof JsonPrimitive epoch) {
+          epochs.add(epoch.getAsString());
+        }
+      }
+    }
+    return epochs;
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.orbitkv.cli.output.Progress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -14,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,7 +87,7 @@ public final class Replay implements AutoCloseable {
     for (int i = 0; i < requests.size(); i++) {
       idealHits += tally.began(i) ? ideal.hits(requests.get(i)) : 0;
     }
-    return tally.report(idealHits, elapsed, counted, missing(counted));
+    return tally.report(idealHits, elapsed, counted, missing(counted), seesAllOwners());
   }
 
   private void lanes(long begun) throws InterruptedException {
@@ -185,14 +187,31 @@ public final class Replay implements AutoCloseable {
 
   /**
    * Receipts that are known to be owed: for each ticket and grant that is not drained; and, as long
-   * as no Manager was lost with its counters, at least one of the requester and one of the owner
-   * for each request that was read from a peer. Requests under way at once may share a ticket, so
-   * that the second says nothing then.
+   * as no Manager was lost with its counters, at least one of the requester for each request that
+   * was read from a peer, and one of the owner if it can only be a Manager that is asked here.
+   * Requests under way at once may share a ticket, so that only the first says something then.
    */
   private long missing(ManagerCounters counted) {
-    boolean countable = options.concurrency() == 1 && links.stream().allMatch(ManagerLink::steady);
-    long owed = countable ? 2 * tally.peerRequests() - counted.allReceipts() : 0;
+    boolean countable = options.concurrency() == 1 && steady();
+    long owed = 0;
+    if (countable) {
+      owed = tally.peerRequests() - counted.destinationReceipts();
+      if (seesAllOwners()) {
+        owed = Math.max(owed, 2 * tally.peerRequests() - counted.allReceipts());
+      }
+    }
     return Math.max(Math.max(0, owed), Math.max(counted.undrained(), counted.quarantined()));
+  }
+
+  // An owner that is not asked here keeps its receipts where nobody here can count them.
+  private boolean seesAllOwners() {
+    Set<String> asked = links.stream().map(ManagerLink::epoch).collect(Collectors.toSet());
+    return links.stream().allMatch(link -> asked.containsAll(link.peers()));
+  }
+
+  /** Whether every Manager is still there, and is the incarnation that it was at the start. */
+  public boolean steady() {
+    return links.stream().allMatch(ManagerLink::steady);
   }
 
   /** Ends the sessions. */

@@ -29,6 +29,8 @@ import java.util.TreeMap;
  * @param allLatency the same of all requests
  * @param counters what the Managers counted meanwhile
  * @param missingReceipts tickets and source holds without a drain receipt at the end
+ * @param sourceReceiptsVisible whether every possible owner was asked for its receipts; if not,
+ *     only those of the requester's side are counted as missing
  */
 public record ReplayReport(
     long requests,
@@ -50,7 +52,8 @@ public record ReplayReport(
     Latency hitLatency,
     Latency allLatency,
     ManagerCounters counters,
-    long missingReceipts) {
+    long missingReceipts,
+    boolean sourceReceiptsVisible) {
 
   /** Hits of either origin. */
   public long hits() {
@@ -88,6 +91,7 @@ public record ReplayReport(
     json.add("latency_all_ms", allLatency.toJson());
     json.add("receipts", counts(counters.receipts()));
     json.addProperty("missing_receipts", missingReceipts);
+    json.addProperty("source_receipts_visible", sourceReceiptsVisible);
     json.addProperty("quarantined_bytes", counters.quarantinedBytes());
     return json;
   }
@@ -122,7 +126,12 @@ public record ReplayReport(
         .receipts()
         .forEach((evidence, count) -> table.row("  " + evidence, Units.count(count)));
     return table
-        .row("missing receipts", Units.count(missingReceipts))
+        .row(
+            "missing receipts",
+            Units.count(missingReceipts)
+                + (sourceReceiptsVisible
+                    ? ""
+                    : " (the owners' not counted: not all their Managers are in --managers)"))
         .row("quarantined", Units.bytes(counters.quarantinedBytes()))
         .row("time", Units.nanos(elapsedNanos))
         .render();

@@ -106,7 +106,11 @@ final class ReplayTally {
   }
 
   synchronized ReplayReport report(
-      long idealHits, long elapsedNanos, ManagerCounters counters, long missingReceipts) {
+      long idealHits,
+      long elapsedNanos,
+      ManagerCounters counters,
+      long missingReceipts,
+      boolean sourceReceiptsVisible) {
     return new ReplayReport(
         requests,
         blocks,
@@ -127,6 +131,7 @@ final class ReplayTally {
         Latency.of(hitLatency),
         Latency.of(allLatency),
         counters,
-        missingReceipts);
+        missingReceipts,
+        sourceReceiptsVisible);
   }
 }

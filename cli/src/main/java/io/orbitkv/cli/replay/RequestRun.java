@@ -137,7 +137,7 @@ final class RequestRun implements AutoCloseable {
       case FAULT ->
           tally.failed(
               result.code() == null ? FaultCode.UNKNOWN : result.code(),
-              "publish: " + (result.detail() == null ? "no reason given" : result.detail()));
+              "publish: " + Reason.of(result));
     }
   }
 

@@ -11,6 +11,7 @@ class ManagerCountersTest {
   private static final String STATUS =
       """
       {"receipts": {"LOCAL_QUIESCED": 5, "PEER_RECEIPT": 2},
+       "receipts_destination": {"LOCAL_QUIESCED": 3, "PEER_RECEIPT": 1},
        "tickets": {"submitted": 9, "undrained": 2},
        "grants": {"given": 9, "active": 1, "retired": 3, "quarantined": 4},
        "quarantine": {"bytes": 4096, "holds": 3}}
@@ -23,6 +24,7 @@ class ManagerCountersTest {
     assertThat(counters.receipts())
         .containsExactlyInAnyOrderEntriesOf(Map.of("LOCAL_QUIESCED", 5L, "PEER_RECEIPT", 2L));
     assertThat(counters.allReceipts()).isEqualTo(7);
+    assertThat(counters.destinationReceipts()).isEqualTo(4);
     assertThat(counters.undrained()).isEqualTo(10);
     assertThat(counters.quarantined()).isEqualTo(3);
     assertThat(counters.quarantinedBytes()).isEqualTo(4096);

@@ -26,8 +26,8 @@ class ReplayReportTest {
   }
 
   private static ReplayReport report(ReplayTally tally, long missing) {
-    ManagerCounters counters = new ManagerCounters(Map.of("LOCAL_QUIESCED", 2L), 0, 0, 7);
-    return tally.report(2, 3_000_000_000L, counters, missing);
+    ManagerCounters counters = new ManagerCounters(Map.of("LOCAL_QUIESCED", 2L), 1, 0, 0, 7);
+    return tally.report(2, 3_000_000_000L, counters, missing, true);
   }
 
   @Test
@@ -108,8 +108,17 @@ class ReplayReportTest {
   }
 
   @Test
+  void ownersThatCanNotBeSeenAreSaid() {
+    ReplayReport report = tally().report(2, 1, ManagerCounters.NONE, 0, false);
+
+    assertThat(report.toJson().get("source_receipts_visible").getAsBoolean()).isFalse();
+    assertThat(report.toTable()).contains("missing receipts   0 (the owners' not counted");
+    assertThat(report(tally(), 0).toTable()).doesNotContain("not counted");
+  }
+
+  @Test
   void anEmptyReplayDividesByNothing() {
-    ReplayReport report = new ReplayTally(0).report(0, 0, ManagerCounters.NONE, 0);
+    ReplayReport report = new ReplayTally(0).report(0, 0, ManagerCounters.NONE, 0, true);
 
     assertThat(report.toJson().get("hit_ratio").getAsDouble()).isZero();
     assertThat(report.toTable()).contains("latency, hits");

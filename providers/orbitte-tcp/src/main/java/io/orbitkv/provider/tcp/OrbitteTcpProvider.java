@@ -12,6 +12,7 @@ import io.orbitkv.api.spi.ProviderContext;
 import io.orbitkv.api.spi.SpiVersion;
 import io.orbitkv.api.spi.Transport;
 import io.orbitkv.api.spi.TransportProvider;
+import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.TcpListener;
 import io.orbitkv.ffm.TcpStream;
 import java.net.InetAddress;
@@ -63,21 +64,28 @@ public final class OrbitteTcpProvider implements TransportProvider {
 
   @Override
   public Probe probe(Map<String, String> options) {
+    TcpSettings settings;
     try {
-      TcpSettings settings = TcpSettings.parse(options);
-      InetAddress address =
-          settings.listen() == null
-              ? InetAddress.getLoopbackAddress()
-              : settings.listen().getAddress();
-      try (TcpListener listener = TcpListener.listen(new InetSocketAddress(address, 0), 1);
-          TcpStream stream = TcpStream.connect(listener.localAddress(), Engine.CONNECT_MILLIS)) {
-        return Probe.usable(
-            "TCP on " + address.getHostAddress() + ", " + stream.options().congestion());
-      }
+      settings = TcpSettings.parse(options);
+    } catch (TransportException e) {
+      return Probe.unusable(String.valueOf(e.getMessage()), "correct that option");
+    }
+    InetSocketAddress listen = settings.listen();
+    InetSocketAddress asked =
+        listen == null ? new InetSocketAddress(InetAddress.getLoopbackAddress(), 0) : listen;
+    InetAddress address = asked.getAddress();
+    // Any port of the address: a Manager of this host may have the one that is named.
+    try (TcpListener listener = TcpListener.listen(new InetSocketAddress(address, 0), 1);
+        TcpStream stream = TcpStream.connect(listener.localAddress(), Engine.CONNECT_MILLIS)) {
+      return Probe.usable(
+          "TCP on " + address.getHostAddress() + ", " + stream.options().congestion());
+    } catch (NativeException e) {
+      ListenFault fault = ListenFault.of(asked, e);
+      return Probe.unusable(fault.cause(), fault.fix());
     } catch (RuntimeException | LinkageError e) {
       return Probe.unusable(
           "TCP sockets can not be used: " + e.getMessage(),
-          "check the orbitte-tcp options, and start the JVM with --enable-native-access");
+          "start the JVM with --enable-native-access");
     }
   }
 

@@ -64,10 +64,8 @@ final class OwnerService {
             }
           });
     } catch (NativeException e) {
-      throw new TransportException(
-          FaultCode.DEVICE,
-          "orbitte-tcp can not listen on " + TcpEndpoint.text(listen) + ": " + e.getMessage(),
-          e);
+      ListenFault fault = ListenFault.of(listen, e);
+      throw new TransportException(FaultCode.DEVICE, fault.cause() + "; " + fault.fix(), e);
     }
   }
 

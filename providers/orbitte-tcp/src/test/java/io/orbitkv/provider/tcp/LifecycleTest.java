@@ -16,6 +16,7 @@ import io.orbitkv.api.RemoteDescriptor;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.api.spi.OptionSpec;
 import io.orbitkv.api.spi.Peer;
+import io.orbitkv.api.spi.Probe;
 import io.orbitkv.api.spi.Provider;
 import io.orbitkv.api.spi.Registration;
 import java.io.IOException;
@@ -179,6 +180,18 @@ class LifecycleTest {
         .extracting(OptionSpec::name)
         .allSatisfy(name -> assertThat(name).startsWith("orbitte-tcp-"));
     assertThat(provider.probe(Map.of("orbitte-tcp-connections", "x")).usable()).isFalse();
+  }
+
+  @Test
+  void anAddressThatCanNotBeListenedOnIsNamedWithItsPortAndOneFix() {
+    // An address for documentation: no host has it.
+    Probe probe = new OrbitteTcpProvider().probe(Map.of("orbitte-tcp-listen", "192.0.2.1:99"));
+    assertThat(probe.usable()).isFalse();
+    assertThat(probe.detail())
+        .isEqualTo(
+            "orbitte-tcp can not listen on 192.0.2.1:99: Cannot assign requested address"
+                + " (EADDRNOTAVAIL)");
+    assertThat(probe.fix()).isEqualTo("name an address of this host in orbitte-tcp-listen");
   }
 
   private static void assertCode(FaultCode code, ThrowingCallable call) {

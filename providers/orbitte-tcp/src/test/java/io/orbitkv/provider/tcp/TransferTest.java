@@ -62,7 +62,7 @@ class TransferTest {
         Host requester = new Host(context(host))) {
       String endpoint = owner.transport.endpoint().toString();
       assertThat(endpoint)
-          .startsWith(host.equals("::1") ? "orbitte+tcp://[0:0:" : "orbitte+tcp://127.0.0.1:");
+          .startsWith(host.equals("::1") ? "orbitte+tcp://[::1]:" : "orbitte+tcp://127.0.0.1:");
       copyBlocks(owner, requester, 10, 4_096, 1);
     }
   }

@@ -1,0 +1,5 @@
+/** The tests of the kit. */
+@NullMarked
+package io.orbitkv.tck;
+
+import org.jspecify.annotations.NullMarked;
