@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,6 +107,16 @@ public final class FrameChannel implements AutoCloseable {
    * @throws NativeException if the connection failed
    */
   public @Nullable Frame receive(int bodyLimit) {
+    return receive(bodyLimit, _ -> {});
+  }
+
+  /**
+   * As the other one, for a receiver that counts the memory of long frames.
+   *
+   * @param growing told, before more than 64 KiB are taken for a body, how many bytes it will have;
+   *     may throw to refuse, and the stream is of no more use then
+   */
+  public @Nullable Frame receive(int bodyLimit, LongConsumer growing) {
     List<Fd> descriptors = new ArrayList<>();
     boolean whole = false;
     try {
@@ -114,7 +125,7 @@ public final class FrameChannel implements AutoCloseable {
       }
       FrameHeader header = FrameHeader.decode(incoming);
       check(header, bodyLimit);
-      byte[] body = body((int) header.bodyBytes(), descriptors);
+      byte[] body = body((int) header.bodyBytes(), descriptors, growing);
       if (body == null) {
         return null;
       }
@@ -164,12 +175,14 @@ public final class FrameChannel implements AutoCloseable {
   }
 
   /** Room grows with what arrived, not with what was announced; null at the end of the stream. */
-  private byte @Nullable [] body(int bytes, List<Fd> descriptors) {
+  private byte @Nullable [] body(int bytes, List<Fd> descriptors, LongConsumer growing) {
     byte[] body = new byte[Math.min(bytes, STAGE_BYTES)];
     int done = 0;
     while (done < bytes) {
       if (done == body.length) {
-        body = java.util.Arrays.copyOf(body, (int) Math.min(bytes, 2L * done));
+        int larger = (int) Math.min(bytes, 2L * done);
+        growing.accept(larger);
+        body = java.util.Arrays.copyOf(body, larger);
       }
       int part = Math.min(STAGE_BYTES, body.length - done);
       if (!fill(part, descriptors)) {

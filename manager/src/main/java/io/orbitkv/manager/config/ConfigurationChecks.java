@@ -19,6 +19,21 @@ final class ConfigurationChecks {
     checkMembership(values);
     checkSocket(values);
     checkNics(values);
+    checkMemory(values, AvailableMemory.now());
+  }
+
+  /** Before a page of it is touched: the kernel would kill somebody for what it does not have. */
+  static void checkMemory(SettingValues values, AvailableMemory available) {
+    if (values.poolBytes() > available.forPool()) {
+      throw values
+          .value(Settings.POOL_BYTES)
+          .fault(
+              "is more than %s has available, %s; make it at most %s"
+                  .formatted(
+                      available.holder(),
+                      Numbers.about(available.bytes()),
+                      Numbers.about(available.forPool())));
+    }
   }
 
   private static void checkAddresses(SettingValues values) {

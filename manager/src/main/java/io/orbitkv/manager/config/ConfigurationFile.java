@@ -13,10 +13,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Reads a configuration file: Java properties in UTF-8, each key once. */
+/**
+ * Reads a configuration file: Java properties in UTF-8, each key once. A comment stands on a line
+ * of its own; behind a value it is refused, and a {@code #} that is meant is written {@code \\#}.
+ */
 final class ConfigurationFile {
+  private static final Pattern COMMENT_BEHIND = Pattern.compile("[ \\t\\f]#");
+
   private ConfigurationFile() {}
 
   /**
@@ -33,6 +39,12 @@ final class ConfigurationFile {
       boolean comment = logical.toString().strip().matches("[#!].*");
       while (!comment && endsInOddBackslashes(logical) && i + 1 < lines.size()) {
         logical.append('\n').append(lines.get(++i));
+      }
+      if (!comment && COMMENT_BEHIND.matcher(logical).find()) {
+        throw new ConfigurationException(
+            place
+                + ": a comment stands behind a value, which goes on to the end of its line;"
+                + " give the comment a line of its own, or write a # that is meant as \\#");
       }
       for (Map.Entry<String, String> entry : parse(logical.toString(), place).entrySet()) {
         String key = entry.getKey();

@@ -25,6 +25,12 @@ final class IpLiteral {
     throw new IllegalArgumentException("is not an IP address; write one as in 10.0.0.7 or fd00::7");
   }
 
+  /** As {@link #parse}; IPv6 may stand in brackets, as it does before a port. */
+  static InetAddress parseBracketed(String text) {
+    boolean bracketed = text.startsWith("[") && text.endsWith("]") && text.contains(":");
+    return parse(bracketed ? text.substring(1, text.length() - 1) : text);
+  }
+
   /** The one text of an address: RFC 5952 for IPv6. */
   static String text(InetAddress address) {
     return InetAddresses.toAddrString(address);

@@ -137,6 +137,12 @@ public record ManagerConfiguration(
    * @param boundPort port of the control listener once it is bound; 0 if there is none
    */
   public Path socketPath(int boundPort) {
-    return socket.orElseGet(() -> Path.of("/tmp/orbitkv-" + host + "-" + boundPort + ".sock"));
+    return socket.orElseGet(() -> defaultSocket(host, boundPort));
+  }
+
+  /** Without a port two Managers differ by their processes. */
+  static Path defaultSocket(String host, int port) {
+    String which = port == 0 ? "pid" + ProcessHandle.current().pid() : Integer.toString(port);
+    return Path.of("/tmp/orbitkv-" + host + "-" + which + ".sock");
   }
 }

@@ -2,6 +2,7 @@ package io.orbitkv.manager.config;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Optional;
 
 /** Finds the name that somebody probably meant. */
 final class NearestName {
@@ -18,6 +19,17 @@ final class NearestName {
             Comparator.comparingInt((String name) -> edits(wrong, name))
                 .thenComparing(name -> name))
         .orElseThrow();
+  }
+
+  /**
+   * The known name that differs in so few letters that it was probably meant.
+   *
+   * @param prefix that all have, and that is no sign of kinship
+   */
+  static Optional<String> closeTo(String wrong, String prefix, Collection<String> known) {
+    String nearest = of(wrong, known);
+    int close = Math.min(3, (wrong.length() - prefix.length() + 2) / 3);
+    return edits(wrong, nearest) <= close ? Optional.of(nearest) : Optional.empty();
   }
 
   /** Levenshtein distance. */

@@ -2,6 +2,7 @@ package io.orbitkv.manager.config;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -23,6 +24,8 @@ final class Numbers {
           "mib", 1L << 20,
           "gib", 1L << 30,
           "tib", 1L << 40);
+  private static final List<String> UNITS = List.of("", "KiB", "MiB", "GiB", "TiB");
+  private static final long GIB = 1L << 30;
   private static final Map<String, Long> NANOS =
       Map.of(
           "ns", 1L,
@@ -43,6 +46,18 @@ final class Numbers {
       throw new IllegalArgumentException("is no size to work with; write one above 0");
     }
     return bytes;
+  }
+
+  /** A number of bytes as people write it, in the largest unit that it is a multiple of. */
+  static String text(long bytes) {
+    int unit = Math.min(Long.numberOfTrailingZeros(bytes) / 10, UNITS.size() - 1);
+    return (bytes >> (10 * unit)) + UNITS.get(unit);
+  }
+
+  /** A number of bytes for a message, never more than it is: whole MiB, or one decimal of GiB. */
+  static String about(long bytes) {
+    long tenths = bytes / (GIB / 10);
+    return tenths < 10 ? (bytes >> 20) + "MiB" : tenths / 10 + "." + tenths % 10 + "GiB";
   }
 
   /** A time, more than 0. */

@@ -13,9 +13,12 @@ import java.util.Locale;
  *     orbitkv.properties:3}; empty for a default
  */
 public record SettingValue(String name, String text, SettingOrigin origin, String place) {
+  /** Of every environment variable. */
+  static final String PREFIX = "ORBITKV_";
+
   /** The environment variable of a setting or of an option of a {@link Provider}. */
   public static String environmentName(String name) {
-    return "ORBITKV_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
+    return PREFIX + name.toUpperCase(Locale.ROOT).replace('-', '_');
   }
 
   static SettingValue flag(String name, String text) {

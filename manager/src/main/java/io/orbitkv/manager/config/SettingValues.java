@@ -27,17 +27,31 @@ public final class SettingValues {
 
   private static final long MAX_POOL_BYTES = 1L << 40;
 
+  /** Read by the launcher. */
+  private static final Set<String> OTHER_VARIABLES =
+      Set.of(
+          "ORBITKV_CONFIG",
+          "ORBITKV_HOME",
+          "ORBITKV_JAVA_HOME",
+          "ORBITKV_JAVA_ID",
+          "ORBITKV_JAVA_MINIMUM",
+          "ORBITKV_JAVA_OPTS",
+          "ORBITKV_AOT");
+
   private final Map<String, SettingValue> given;
   private final Map<String, String> environment;
   private final Map<String, SettingValue> file;
+  private final Set<String> optionNames;
 
   private SettingValues(
       Map<String, SettingValue> given,
       Map<String, String> environment,
-      Map<String, SettingValue> file) {
+      Map<String, SettingValue> file,
+      Set<String> optionNames) {
     this.given = given;
     this.environment = environment;
     this.file = file;
+    this.optionNames = Set.copyOf(optionNames);
   }
 
   /**
@@ -47,7 +61,8 @@ public final class SettingValues {
   public static SettingValues beforePlugins(
       Map<String, String> flags, Map<String, String> environment) {
     Map<String, SettingValue> file = file(flags, environment);
-    return new SettingValues(gather(flags, environment, settingNames(), file), environment, file);
+    return new SettingValues(
+        gather(flags, environment, settingNames(), file), environment, file, Set.of());
   }
 
   /**
@@ -70,7 +85,7 @@ public final class SettingValues {
     Map<String, SettingValue> file = file(flags, environment);
     ConfigurationFile.checkKeys(file.values(), names);
     Map<String, SettingValue> given = gather(flags, environment, names, file);
-    SettingValues values = new SettingValues(given, environment, file);
+    SettingValues values = new SettingValues(given, environment, file, owners.keySet());
     String backend = values.get(Settings.BACKEND);
     for (SettingValue value : given.values()) {
       checkOwner(value, owners.getOrDefault(value.name(), backend), backend);
@@ -120,13 +135,39 @@ public final class SettingValues {
         : SettingValue.ofDefault(setting.name(), setting.defaultText().apply(this));
   }
 
-  /** All settings, then the options of the backend. */
+  /**
+   * All settings, then the options of the backend; for people: a default that follows from another
+   * value, or from the start itself, says so.
+   */
   public List<SettingValue> all() {
     Set<String> settings = settingNames();
     List<SettingValue> all = new ArrayList<>();
-    Settings.ALL.forEach(setting -> all.add(value(setting)));
+    Settings.ALL.forEach(setting -> all.add(DerivedDefault.shown(this, value(setting))));
     given.values().stream().filter(value -> !settings.contains(value.name())).forEach(all::add);
     return all;
+  }
+
+  /**
+   * One line about the variables of the environment that nobody reads and that are spelt almost
+   * like ones that are read; empty if there are none. To be logged at the start.
+   */
+  public Optional<String> misspeltVariables() {
+    Set<String> known = new TreeSet<>(OTHER_VARIABLES);
+    settingNames().forEach(name -> known.add(SettingValue.environmentName(name)));
+    optionNames.forEach(name -> known.add(SettingValue.environmentName(name)));
+    List<String> found = new ArrayList<>();
+    for (String variable : new TreeSet<>(environment.keySet())) {
+      if (variable.startsWith(SettingValue.PREFIX) && !known.contains(variable)) {
+        NearestName.closeTo(variable, SettingValue.PREFIX, known)
+            .ifPresent(near -> found.add(variable + " (did you mean " + near + "?)"));
+      }
+    }
+    return found.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "environment variables that are not read: "
+                + String.join(", ", found)
+                + "; rename or unset them");
   }
 
   /** The options of any provider by full name, every one present, without flags. */

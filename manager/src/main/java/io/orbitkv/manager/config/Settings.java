@@ -16,7 +16,7 @@ public final class Settings {
           "host",
           "IP",
           "127.0.0.1",
-          IpLiteral::parse,
+          IpLiteral::parseBracketed,
           "IP address at which peers reach this Manager, and where it listens");
 
   /** The control port. */
@@ -46,7 +46,7 @@ public final class Settings {
               "",
               Settings::optionalPath,
               "Unix socket at which engine processes attach; at most 107 bytes")
-          .defaultsTo("/tmp/orbitkv-IP-PORT.sock", values -> "");
+          .defaultsTo("/tmp/orbitkv-IP-PORT.sock; without a port IP-pidPID", values -> "");
 
   /** Mode of the Unix socket. */
   public static final Setting<Integer> SOCKET_MODE =
@@ -170,8 +170,7 @@ public final class Settings {
   public static final Setting<Long> MAX_PINNED_BYTES_PER_PEER =
       size("max-pinned-bytes-per-peer", "", "memory pinned for one peer, bytes")
           .defaultsTo(
-              "a quarter of the pool",
-              values -> Long.toString(Math.max(1, values.poolBytes() / 4)));
+              "a quarter of the pool", values -> Numbers.text(Math.max(1, values.poolBytes() / 4)));
 
   /** Live and retained batches. */
   public static final Setting<Integer> MAX_LIVE_BATCHES =
@@ -254,7 +253,7 @@ public final class Settings {
   }
 
   private static Optional<InetAddress> advertised(String text) {
-    return text.isEmpty() ? Optional.empty() : Optional.of(IpLiteral.parse(text));
+    return text.isEmpty() ? Optional.empty() : Optional.of(IpLiteral.parseBracketed(text));
   }
 
   private static Optional<Path> optionalPath(String text) {

@@ -10,7 +10,6 @@ import io.orbitkv.manager.control.proto.Acknowledged;
 import io.orbitkv.manager.control.proto.ControlReply;
 import io.orbitkv.manager.control.proto.ControlRequest;
 import io.orbitkv.manager.control.proto.EndpointChanged;
-import io.orbitkv.manager.control.proto.Locate;
 import io.orbitkv.manager.control.proto.Refusal;
 import java.util.List;
 import java.util.Optional;
@@ -67,15 +66,14 @@ final class AddressLink implements PeerLink, LinkStream.Events {
 
   @Override
   public CompletableFuture<long[]> locate(List<BlockName> names) {
-    List<BlockName> asked = List.copyOf(names);
+    DistinctNames asked = DistinctNames.of(names);
     return ask(
         stream ->
             stream.ask(
                 "Locate",
                 null,
-                ControlRequest.newBuilder()
-                    .setLocate(Locate.newBuilder().addAllNames(WireValues.encode(asked))),
-                reply -> ControlCodec.located(reply.getLocated(), asked)));
+                ControlRequest.newBuilder().setLocate(ControlCodec.locate(asked.names())),
+                reply -> asked.spread(ControlCodec.located(reply.getLocated(), asked.names()))));
   }
 
   @Override

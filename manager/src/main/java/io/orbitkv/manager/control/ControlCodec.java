@@ -9,6 +9,7 @@ import io.orbitkv.api.TransportException;
 import io.orbitkv.manager.control.proto.Authorize;
 import io.orbitkv.manager.control.proto.Complete;
 import io.orbitkv.manager.control.proto.Hello;
+import io.orbitkv.manager.control.proto.Locate;
 import io.orbitkv.manager.control.proto.Located;
 import io.orbitkv.manager.control.proto.Offer;
 import io.orbitkv.manager.control.proto.Refusal;
@@ -71,12 +72,18 @@ final class ControlCodec {
         hello.getPeerBytes().toByteArray());
   }
 
+  static Locate locate(List<BlockName> names) {
+    return Locate.newBuilder()
+        .addAllNames(WireValues.encode(names, ControlLimits.MAX_NAMES))
+        .build();
+  }
+
   static Authorize encode(GrantRequest request) {
     return Authorize.newBuilder()
         .setTicket(WireValues.encode(request.ticket()))
         .setRequesterTransport(WireValues.encode(request.requesterTransport()))
         .setOwnerTransport(WireValues.encode(request.ownerTransport()))
-        .addAllNames(WireValues.encode(request.names()))
+        .addAllNames(WireValues.encode(request.names(), ControlLimits.MAX_GRANT_NAMES))
         .build();
   }
 
@@ -85,7 +92,7 @@ final class ControlCodec {
         WireValues.ticket(authorize.getTicket()),
         WireValues.epoch(authorize.getRequesterTransport(), "requester_transport"),
         WireValues.epoch(authorize.getOwnerTransport(), "owner_transport"),
-        WireValues.names(authorize.getNamesList()));
+        WireValues.names(authorize.getNamesList(), ControlLimits.MAX_GRANT_NAMES));
   }
 
   static Offer encode(GrantOffer offer, GrantRequest request) {

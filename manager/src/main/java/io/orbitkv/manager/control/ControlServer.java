@@ -15,6 +15,7 @@ import io.orbitkv.manager.control.proto.PeerControlGrpc;
 import io.orbitkv.manager.membership.ControlAddress;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +56,8 @@ public final class ControlServer implements AutoCloseable {
             .keepAliveTimeout(KEEPALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS)
             .permitKeepAliveTime(TOLERATED_KEEPALIVE_SECONDS, TimeUnit.SECONDS)
             .permitKeepAliveWithoutCalls(true)
+            .maxConnectionIdle(ControlLimits.IDLE_CONNECTION_MILLIS, TimeUnit.MILLISECONDS)
+            .intercept(new StreamLimits())
             .addService(new Streams())
             .build();
   }
@@ -68,25 +71,49 @@ public final class ControlServer implements AutoCloseable {
    */
   public static ControlServer start(
       InetSocketAddress listen, ControlService service, ControlSecurity security) {
-    if (listen.isUnresolved()) {
-      throw new TransportException(
-          FaultCode.INVALID,
-          "control server can not listen on %s: no such host; give an address of this host"
-              .formatted(listen.getHostString()));
-    }
+    checkResolved(listen);
     ControlServer started = new ControlServer(listen, service, security);
     try {
       started.port = started.server.start().getPort();
       return started;
     } catch (IOException e) {
       started.loop.stop();
-      Throwable cause = e.getCause() == null ? e : e.getCause();
-      throw new TransportException(
-          FaultCode.DEVICE,
-          "control server can not listen on %s: %s; give another port (0 for any free one) or stop what listens there"
-              .formatted(ControlAddress.of(listen), cause.getMessage()),
-          e);
+      throw occupied(listen, e);
     }
+  }
+
+  /**
+   * Whether a server could listen there now, to be asked before something costly is begun: a socket
+   * is bound and closed. What is free now need not be at {@link #start}.
+   *
+   * @throws TransportException as {@link #start}
+   */
+  public static void checkFree(InetSocketAddress listen) {
+    checkResolved(listen);
+    // Of NIO, whose sockets have SO_REUSEADDR as the server's.
+    try (ServerSocketChannel probe = ServerSocketChannel.open()) {
+      probe.bind(listen);
+    } catch (IOException e) {
+      throw occupied(listen, e);
+    }
+  }
+
+  private static void checkResolved(InetSocketAddress listen) {
+    if (listen.isUnresolved()) {
+      throw new TransportException(
+          FaultCode.INVALID,
+          "control server can not listen on %s: no such host; give an address of this host"
+              .formatted(listen.getHostString()));
+    }
+  }
+
+  private static TransportException occupied(InetSocketAddress listen, IOException e) {
+    Throwable cause = e.getCause() == null ? e : e.getCause();
+    return new TransportException(
+        FaultCode.DEVICE,
+        "control server can not listen on %s: %s; give another port (0 for any free one) or stop what listens there"
+            .formatted(ControlAddress.of(listen), cause.getMessage()),
+        e);
   }
 
   /** The port that was bound. */

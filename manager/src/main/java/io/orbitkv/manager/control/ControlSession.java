@@ -179,7 +179,7 @@ final class ControlSession implements StreamObserver<ControlRequest> {
   }
 
   private void locate(Locate locate, ControlReply.Builder reply) {
-    List<BlockName> names = WireValues.names(locate.getNamesList());
+    List<BlockName> names = WireValues.names(locate.getNamesList(), ControlLimits.MAX_NAMES);
     reply.setLocated(ControlCodec.encode(service.locate(known(), names)));
   }
 

@@ -49,6 +49,7 @@ final class LinkStream implements StreamObserver<ControlReply> {
   // In the order of their deadlines, since all wait equally long.
   private final Map<Long, PendingCall<?>> pending = new LinkedHashMap<>();
   private final ClientCallStreamObserver<ControlRequest> requests;
+  private final SendRoom room;
   private long pendingBytes;
   private long lastCorrelation;
   private boolean sweeping;
@@ -67,14 +68,26 @@ final class LinkStream implements StreamObserver<ControlReply> {
             PeerControlGrpc.newStub(channel)
                 .withMaxInboundMessageSize(ControlLimits.MAX_MESSAGE_BYTES)
                 .session(this);
+    this.room = new SendRoom(requests::isReady);
   }
 
-  /** Sends a request whose answer comes as {@link Events#heard}, or that needs none. */
-  void tell(ControlRequest.Builder request) {
+  /**
+   * Sends a request whose answer comes as {@link Events#heard}, or that needs none. A stream that
+   * has no room for it ends: the next one says it all anew.
+   */
+  void tell(ControlRequest.Builder builder) {
     synchronized (lock) {
-      if (!over) {
-        requests.onNext(request.setCorrelation(++lastCorrelation).build());
+      ControlRequest request = builder.setCorrelation(lastCorrelation + 1).build();
+      if (over) {
+        return;
       }
+      if (!room.take(request.getSerializedSize())) {
+        close("it does not read what it is sent");
+        return;
+      }
+      lastCorrelation++;
+      requests.onNext(request);
+      sweepSoon();
     }
   }
 
@@ -113,6 +126,14 @@ final class LinkStream implements StreamObserver<ControlReply> {
                 "%d requests of %d bytes wait for peer %s already; ask again when some are answered"
                     .formatted(pending.size(), pendingBytes, address)));
       }
+      // Also what nobody waits for any more is still queued for a peer that does not read.
+      if (!room.take(bytes)) {
+        return CompletableFuture.failedFuture(
+            new TransportException(
+                FaultCode.EXHAUSTED,
+                "peer %s has yet to read %d bytes of requests; ask again when it has"
+                    .formatted(address, room.unsentBytes())));
+      }
       PendingCall<T> call =
           new PendingCall<>(
               what,
@@ -125,11 +146,15 @@ final class LinkStream implements StreamObserver<ControlReply> {
       pending.put(lastCorrelation, call);
       pendingBytes += bytes;
       requests.onNext(request);
-      if (!sweeping) {
-        sweeping = true;
-        loop.runAfter(SWEEP_MILLIS, this::sweep);
-      }
+      sweepSoon();
       return call.future();
+    }
+  }
+
+  private void sweepSoon() {
+    if (!sweeping) {
+      sweeping = true;
+      loop.runAfter(SWEEP_MILLIS, this::sweep);
     }
   }
 
@@ -163,6 +188,7 @@ final class LinkStream implements StreamObserver<ControlReply> {
       if (over) {
         return;
       }
+      room.heard();
       call = pending.remove(reply.getCorrelation());
       if (call != null) {
         pendingBytes -= call.bytes();
@@ -209,9 +235,11 @@ final class LinkStream implements StreamObserver<ControlReply> {
         pendingBytes -= call.bytes();
         late.add(call);
       }
-      sweeping = !pending.isEmpty();
-      if (sweeping) {
-        loop.runAfter(SWEEP_MILLIS, this::sweep);
+      sweeping = false;
+      if (!over && room.stalled()) {
+        close("it read nothing for " + ControlLimits.STALL_MILLIS + " ms");
+      } else if (!over && !(pending.isEmpty() && room.isFree())) {
+        sweepSoon();
       }
     }
     for (PendingCall<?> call : late) {

@@ -12,7 +12,9 @@ import io.orbitkv.manager.control.proto.NameRun;
 import io.orbitkv.manager.control.proto.Ticket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /** The small values of the control protocol. What does not decode is INVALID. */
 final class WireValues {
@@ -54,9 +56,9 @@ final class WireValues {
         epoch(grant.getTransportEpoch(), "transport_epoch of grant"));
   }
 
-  static List<NameRun> encode(List<BlockName> names) {
-    if (names.size() > ControlLimits.MAX_NAMES) {
-      throw tooManyNames(names.size());
+  static List<NameRun> encode(List<BlockName> names, int limit) {
+    if (names.size() > limit) {
+      throw tooManyNames(names.size(), limit);
     }
     List<NameRun> runs = new ArrayList<>();
     NameRun.Builder run = NameRun.newBuilder();
@@ -73,21 +75,29 @@ final class WireValues {
     return runs;
   }
 
-  static List<BlockName> names(List<NameRun> runs) {
-    List<BlockName> names = new ArrayList<>();
+  /** In their order, each once. */
+  static List<BlockName> names(List<NameRun> runs, int limit) {
+    long count = runs.stream().mapToLong(NameRun::getHashesCount).sum();
+    if (count > limit) {
+      throw tooManyNames(count, limit);
+    }
+    Set<BlockName> names = new LinkedHashSet<>();
     for (NameRun run : runs) {
-      if (names.size() + run.getHashesCount() > ControlLimits.MAX_NAMES) {
-        throw tooManyNames(names.size() + (long) run.getHashesCount());
-      }
       for (ByteString hash : run.getHashesList()) {
-        try {
-          names.add(BlockName.of(run.getNamespace(), hash.toByteArray()));
-        } catch (IllegalArgumentException e) {
-          throw invalid(String.valueOf(e.getMessage()));
+        if (!names.add(name(run.getNamespace(), hash))) {
+          throw invalid("name " + names.size() + " of the request is in it before; name each once");
         }
       }
     }
-    return names;
+    return List.copyOf(names);
+  }
+
+  private static BlockName name(String namespace, ByteString hash) {
+    try {
+      return BlockName.of(namespace, hash.toByteArray());
+    } catch (IllegalArgumentException e) {
+      throw invalid(String.valueOf(e.getMessage()));
+    }
   }
 
   /** Checks the length of a text that a peer sent, and that it fits on a line. */
@@ -112,8 +122,7 @@ final class WireValues {
     return new TransportException(FaultCode.INVALID, message);
   }
 
-  private static TransportException tooManyNames(long count) {
-    return invalid(
-        count + " names in one request; ask for at most " + ControlLimits.MAX_NAMES + " at once");
+  private static TransportException tooManyNames(long count, int limit) {
+    return invalid(count + " names in one request; ask for at most " + limit + " at once");
   }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param copies runs the copies of published blocks
  * @param queries places for queries that are not answered yet
  * @param generations of registrations
+ * @param bodies memory for long frames
  */
 record LocalContext(
     BlockService service,
@@ -23,7 +24,8 @@ record LocalContext(
     LocalLimits limits,
     Executor copies,
     Semaphore queries,
-    AtomicLong generations) {
+    AtomicLong generations,
+    BodyBudget bodies) {
   /** Takes a place for a query, or refuses. */
   void admitQuery() {
     if (!queries.tryAcquire()) {

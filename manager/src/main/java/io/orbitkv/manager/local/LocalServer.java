@@ -1,6 +1,7 @@
 package io.orbitkv.manager.local;
 
 import io.orbitkv.adapter.wire.FrameChannel;
+import io.orbitkv.adapter.wire.FrameHeader;
 import io.orbitkv.adapter.wire.Welcome;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.TransportException;
@@ -66,7 +67,13 @@ public final class LocalServer implements AutoCloseable {
             limits.copyThreads(), Thread.ofPlatform().daemon().name("orbitkv-copy-", 0).factory());
     this.context =
         new LocalContext(
-            service, epoch, limits, copies, new Semaphore(limits.queries()), new AtomicLong());
+            service,
+            epoch,
+            limits,
+            copies,
+            new Semaphore(limits.queries()),
+            new AtomicLong(),
+            BodyBudget.ofHeap(FrameHeader.BODY_LIMIT));
     this.sessions = new Sessions(context, this::processesChanged);
     this.watch = new ProcessWatch(limits.sessions(), sessions::processes, sessions::exited);
     this.greeting = new Greeting(options, context, sessions, arenas, offers);
@@ -102,6 +109,16 @@ public final class LocalServer implements AutoCloseable {
     }
   }
 
+  /**
+   * Whether a server could listen there now, to be asked before something costly is begun: the
+   * socket's file is made and removed. What is free now need not be at {@link #start}.
+   *
+   * @throws TransportException as {@link #start} for the path
+   */
+  public static void checkFree(Path socket) {
+    SocketFile.listen(socket, LocalOptions.DEFAULTS, 1).close();
+  }
+
   /** The path it listens on. */
   public Path socketPath() {
     return listener.path();
@@ -127,6 +144,8 @@ public final class LocalServer implements AutoCloseable {
     }
     long deadlineNanos = System.nanoTime() + options.stopWithin().toNanos();
     listener.close();
+    // The acceptor may wait for a greeting to end; then it may have begun another one.
+    greeted.forEach(LocalServer::endReading);
     Joining.join(acceptor);
     greeted.forEach(LocalServer::endReading);
     sessions.all().forEach(LocalSession::stopReading);

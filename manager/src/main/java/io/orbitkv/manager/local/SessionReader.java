@@ -36,10 +36,11 @@ final class SessionReader {
   /** Runs until the client closes, breaks the protocol or is gone. */
   void run() {
     String reason = "its client closed the connection";
+    BodyBudget.Share body = context.bodies().new Share();
     try {
       while (session.state() == SessionState.OPEN) {
         session.writer().awaitRoom();
-        Frame frame = channel.receive(FrameHeader.BODY_LIMIT);
+        Frame frame = channel.receive(FrameHeader.BODY_LIMIT, body);
         if (frame == null) {
           abandonIfGone();
           break;
@@ -48,10 +49,11 @@ final class SessionReader {
           accept(frame);
         } finally {
           frame.discard();
+          body.end();
         }
       }
     } catch (TransportException e) {
-      reason = "its client broke the protocol: " + e.getMessage();
+      reason = "its client can not be read on: " + e.getMessage();
       session.writer().answer(FrameKind.REFUSED, 0, Refusal.of(e).encode(), null);
     } catch (NativeException e) {
       reason = "receiving failed: " + e.getMessage();
@@ -62,6 +64,7 @@ final class SessionReader {
       reason = "its reader was interrupted";
       session.writer().abandon();
     } finally {
+      body.end();
       session.beginClosing(0);
       LOG.info("session {} ends: {}", session.slot(), reason);
     }

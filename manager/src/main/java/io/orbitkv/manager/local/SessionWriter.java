@@ -48,7 +48,8 @@ final class SessionWriter {
   /**
    * Queues an answer.
    *
-   * @param whenDropped runs if not one byte of it was sent; null if nobody cares
+   * @param whenDropped runs if it was not sent whole, so that the client, who drops what is not
+   *     whole, was never told; null if nobody cares
    */
   void answer(FrameKind kind, long requestId, MemorySegment body, @Nullable Runnable whenDropped) {
     synchronized (this) {
@@ -87,8 +88,8 @@ final class SessionWriter {
   }
 
   private void run() {
+    Answer answer = next();
     try {
-      Answer answer = next();
       while (answer != null) {
         channel.send(answer.kind(), answer.requestId(), answer.body());
         answer = next();
@@ -98,7 +99,8 @@ final class SessionWriter {
     } catch (RuntimeException e) {
       LOG.error("session: an answer can not be sent, so the session ends", e);
     } finally {
-      drop();
+      // Still set only if its send failed.
+      drop(answer);
       channel.close();
       whenEnded.run();
     }
@@ -120,11 +122,14 @@ final class SessionWriter {
     return answer;
   }
 
-  private void drop() {
-    List<Answer> dropped;
+  private void drop(@Nullable Answer failed) {
+    List<Answer> dropped = new ArrayList<>();
+    if (failed != null) {
+      dropped.add(failed);
+    }
     synchronized (this) {
       broken = true;
-      dropped = new ArrayList<>(queue);
+      dropped.addAll(queue);
       queue.clear();
       queuedBytes = 0;
       notifyAll();

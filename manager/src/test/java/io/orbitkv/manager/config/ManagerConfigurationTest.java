@@ -199,6 +199,28 @@ class ManagerConfigurationTest {
         "--port: '7600' is not used, as membership none starts no control listener; remove it");
   }
 
+  @Test
+  void anIpv6HostMayStandInBrackets() {
+    assertThat(of(Map.of("host", "[::1]")).host()).isEqualTo("::1");
+    assertThat(of(Map.of("host", "[::]", "advertise", "[fd00::7]")).publishedHost())
+        .isEqualTo("fd00::7");
+    assertFault(Map.of("host", "[127.0.0.1]"), "is not an IP address");
+  }
+
+  @Test
+  void withoutAPortTheSocketNamesTheProcess() {
+    long pid = ProcessHandle.current().pid();
+    assertThat(of(Map.of("membership", "none")).socketPath(0))
+        .isEqualTo(Path.of("/tmp/orbitkv-127.0.0.1-pid" + pid + ".sock"));
+  }
+
+  @Test
+  void aPoolThatTheMachineCanNotGiveIsRefused() {
+    assertFault(Map.of("pool-bytes", "1TiB"), "is more than this ");
+    assertFault(Map.of("pool-bytes", "1TiB"), " has available, ");
+    assertFault(Map.of("pool-bytes", "1TiB"), "GiB; make it at most ");
+  }
+
   private static ManagerConfiguration of(Map<String, String> values) {
     return ManagerConfiguration.of(values, List.of());
   }

@@ -146,6 +146,51 @@ class SettingValuesTest {
         .isEqualTo(Map.of("orbitte-tcp-port", "9", "orbitte-tcp-connections", "4"));
   }
 
+  @Test
+  void aCommentBehindAValueIsRefusedAndAnEscapedHashIsNot() throws IOException {
+    assertFault(
+        file("\nsessions=3 # few\n"), work.resolve("orbitkv.properties") + ":2: a comment stands");
+    SettingValues values =
+        SettingValues.beforePlugins(
+            Map.of("config", file("socket=/run/a \\#1.sock\n  # mine\n").toString()), Map.of());
+    assertThat(values.value(Settings.SOCKET).text()).isEqualTo("/run/a #1.sock");
+  }
+
+  @Test
+  void misspeltVariablesAreNamedWithTheNearestKnownOne() {
+    Map<String, String> environment =
+        Map.of(
+            "ORBITKV_POOL_BITES", "1GiB",
+            "ORBITKV_ORBITTE_TCP_PROT", "1",
+            "ORBITKV_POOL_BYTES", "1MiB",
+            "ORBITKV_JAVA_OPTS", "-Xmx1g",
+            "ORBITKV_SERVICE_HOST_OF_SOMEBODY", "10.0.0.1");
+
+    assertThat(SettingValues.resolve(Map.of(), environment, PROVIDERS).misspeltVariables())
+        .contains(
+            "environment variables that are not read: ORBITKV_ORBITTE_TCP_PROT (did you mean"
+                + " ORBITKV_ORBITTE_TCP_PORT?), ORBITKV_POOL_BITES (did you mean"
+                + " ORBITKV_POOL_BYTES?); rename or unset them");
+    assertThat(SettingValues.resolve(Map.of(), Map.of(), PROVIDERS).misspeltVariables()).isEmpty();
+  }
+
+  @Test
+  void defaultsThatFollowFromOthersAreShown() {
+    assertThat(shown(Map.of()))
+        .contains(
+            SettingValue.ofDefault("advertise", "127.0.0.1"),
+            SettingValue.ofDefault("socket", "derived at start"),
+            SettingValue.ofDefault("max-pinned-bytes-per-peer", "256MiB"));
+    assertThat(shown(Map.of("host", "::1", "port", "7600", "advertise", "10.0.0.1")))
+        .contains(
+            SettingValue.flag("advertise", "10.0.0.1"),
+            SettingValue.ofDefault("socket", "/tmp/orbitkv-::1-7600.sock"));
+  }
+
+  private static List<SettingValue> shown(Map<String, String> flags) {
+    return SettingValues.resolve(flags, Map.of(), PROVIDERS).all();
+  }
+
   private Path file(String text) throws IOException {
     return Files.writeString(work.resolve("orbitkv.properties"), text, StandardCharsets.UTF_8);
   }
