@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,6 +54,7 @@ final class ManagerCommand implements Callable<Integer> {
       SettingValues values = SettingValues.resolve(asked.flags(), environment, catalog.options());
       ManagerConfiguration configuration = ManagerConfiguration.of(values);
       LogOutput.configure(configuration.logFormat(), configuration.logLevel());
+      values.misspeltVariables().ifPresent(ManagerCommand::warnOfUnknown);
       TransportProvider provider = Backend.transport(loaded);
       checkOptions(loaded, configuration.providerOptions());
       if (asked.printsConfiguration()) {
@@ -124,5 +126,10 @@ final class ManagerCommand implements Callable<Integer> {
     ProviderCatalog.distributionFolder().ifPresent(folders::add);
     folders.addAll(named);
     return ProviderCatalog.load(folders);
+  }
+
+  private static void warnOfUnknown(String variables) {
+    // Not a static logger: every command would pay for the start of logging.
+    LoggerFactory.getLogger(ManagerCommand.class).warn("unknown: {}", variables);
   }
 }

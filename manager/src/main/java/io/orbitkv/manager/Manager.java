@@ -14,6 +14,8 @@ import io.orbitkv.ffm.NativeException;
 import io.orbitkv.manager.catalog.Catalog;
 import io.orbitkv.manager.catalog.LeaseTable;
 import io.orbitkv.manager.config.ManagerConfiguration;
+import io.orbitkv.manager.config.MembershipKind;
+import io.orbitkv.manager.control.ControlServer;
 import io.orbitkv.manager.control.PeerHello;
 import io.orbitkv.manager.grant.GrantAuthority;
 import io.orbitkv.manager.grant.GrantLimits;
@@ -26,6 +28,7 @@ import io.orbitkv.manager.transfer.ReceiptCounters;
 import io.orbitkv.manager.transfer.RemotePeers;
 import io.orbitkv.manager.transfer.Tickets;
 import io.orbitkv.manager.transfer.TransferLimits;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -117,6 +120,7 @@ public final class Manager {
    * @throws TransportException naming what could not be had; nothing is left behind
    */
   public static Manager start(ManagerConfiguration configuration, TransportProvider provider) {
+    checkFree(configuration);
     Pool pool;
     try {
       pool = new Pool(configuration.poolBytes());
@@ -143,6 +147,16 @@ public final class Manager {
     } catch (RuntimeException e) {
       pool.close();
       throw e;
+    }
+  }
+
+  /** Finds what is taken before the pool is populated, which may take long. */
+  private static void checkFree(ManagerConfiguration configuration) {
+    if (configuration.membership() != MembershipKind.NONE) {
+      ControlServer.checkFree(new InetSocketAddress(configuration.host(), configuration.port()));
+    }
+    if (configuration.socket().isPresent() || configuration.port() != 0) {
+      LocalServer.checkFree(configuration.socketPath(configuration.port()));
     }
   }
 

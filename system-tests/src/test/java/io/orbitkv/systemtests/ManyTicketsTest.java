@@ -17,7 +17,8 @@ class ManyTicketsTest {
 
   @RegisterExtension final Rig rig = new Rig();
 
-  // Each ticket reports its end to the part, in the thread that cancelled it: the part cancels once,
+  // Each ticket reports its end to the part, in the thread that cancelled it: the part cancels
+  // once,
   // or the cancels nest. Whatever fails on the way, DestinationDrain still watches every ticket.
   @Test
   void endsAsAMissAtTheDeadlineAndGivesEverythingBack() {

@@ -40,14 +40,20 @@ final class ProcessWatch implements AutoCloseable {
 
   /** The list has changed. */
   void changed() {
-    wake.signal();
+    synchronized (this) {
+      if (!closing) {
+        wake.signal();
+      }
+    }
   }
 
   /** Ends the thread and waits for it. */
   @Override
   public void close() {
-    closing = true;
-    wake.signal();
+    synchronized (this) {
+      closing = true;
+      wake.signal();
+    }
     Joining.join(thread);
     wake.close();
   }
