@@ -27,10 +27,11 @@ public interface ControlService {
   long[] locate(PeerHello peer, List<BlockName> names);
 
   /**
-   * Grants.
+   * Grants, in the order of the names, what is here and fits the limits of this peer now.
    *
    * @throws io.orbitkv.api.TransportException NOT_FOUND if none of the blocks is here, STALE_EPOCH,
-   *     EXHAUSTED by a limit of this peer, CLOSING; nothing was pinned then
+   *     EXHAUSTED if a limit of this peer leaves room for none of them now, INVALID if the first
+   *     one can never fit or a name is repeated, CLOSING; nothing was pinned then
    */
   GrantOffer authorize(PeerHello peer, GrantRequest request);
 

@@ -7,8 +7,8 @@ import java.util.List;
  * The owner's permission.
  *
  * @param grant its name
- * @param ranges what range {@code i} of the grant is, in order; blocks that the owner no longer has
- *     are left out
+ * @param ranges what range {@code i} of the grant is, in order; blocks that the owner no longer
+ *     has, and those beyond what its limits allow now, are left out
  * @param lifetimeNanos after this long the owner retires the token by itself
  * @param wireForm the provider's opaque bytes; a secret, never logged
  */
