@@ -21,6 +21,8 @@ import io.orbitkv.manager.grant.GrantAuthority;
 import io.orbitkv.manager.grant.GrantLimits;
 import io.orbitkv.manager.local.LocalOptions;
 import io.orbitkv.manager.local.LocalServer;
+import io.orbitkv.manager.memory.Hold;
+import io.orbitkv.manager.memory.HoldKind;
 import io.orbitkv.manager.memory.Pool;
 import io.orbitkv.manager.transfer.BlockReader;
 import io.orbitkv.manager.transfer.DrainCoordinator;
@@ -31,7 +33,9 @@ import io.orbitkv.manager.transfer.TransferLimits;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -227,11 +231,7 @@ public final class Manager {
     reader.close();
     control.close();
     peers.close();
-    List<String> held = new ArrayList<>();
-    coordinator.waitingSubjects().forEach(subject -> held.add(subject + " waits for a receipt"));
-    tickets.undrainedIds().stream()
-        .filter(id -> !coordinator.waitingSubjects().contains(id))
-        .forEach(id -> held.add(id + " has no outcome"));
+    List<String> held = heldByProvider();
     if (held.isEmpty()) {
       release(held);
     }
@@ -250,6 +250,17 @@ public final class Manager {
     LOG.info("manager serves: {}", describe());
   }
 
+  /** Whoever the ledger says may still have its memory touched through the provider. */
+  private List<String> heldByProvider() {
+    Set<String> held = new LinkedHashSet<>();
+    for (Hold hold : pool.holds()) {
+      if (hold.kind() == HoldKind.DESTINATION || hold.kind() == HoldKind.SOURCE) {
+        held.add(hold.holder() + " waits for " + hold.kind().endedBy());
+      }
+    }
+    return new ArrayList<>(held);
+  }
+
   private void release(List<String> held) {
     try {
       engine.close();
@@ -260,7 +271,7 @@ public final class Manager {
     try {
       pool.close();
     } catch (TransportException e) {
-      // Only leases are left: the engines' own mappings stay valid, and nothing is reused.
+      // Leases, and copies that still fill: mappings stay valid until exit, and nothing is reused.
       LOG.debug("arenas stay mapped until exit: {}", e.getMessage());
     }
   }

@@ -245,18 +245,16 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
       throw new TransportException(FaultCode.NOT_FOUND, "none of the blocks is here any more");
     }
     SourceHold hold;
+    byte[] wireForm;
     try {
-      issuer.open(id);
-      hold = admit(id, peer, descriptors);
-    } catch (TransportException e) {
-      source.forEach(Hold::end);
-      throw e;
+      hold = admit(id, peer, descriptors, source);
+      wireForm = hold.wireForm();
     } catch (RuntimeException | Error e) {
-      // What a provider throws beside its contract proves nothing.
+      // What admit() refused by its contract has no hold any more; anything else proves nothing.
       source.forEach(Hold::quarantine);
       throw e;
     }
-    GrantOffer offer = new GrantOffer(id, ranges, limits.lifetimeNanos(), hold.wireForm());
+    GrantOffer offer = new GrantOffer(id, ranges, limits.lifetimeNanos(), wireForm);
     Grant grant = new Grant(peer.managerEpoch(), request.ticket(), source, hold, offer);
     // First of all: whatever may fail after it, the grant ends.
     grant.expiresBy(
@@ -269,11 +267,15 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
     return offer;
   }
 
-  private SourceHold admit(GrantId id, PeerHello peer, List<Descriptor> descriptors) {
+  /** Ends the source's holds if the provider refused: nothing was admitted then. */
+  private SourceHold admit(
+      GrantId id, PeerHello peer, List<Descriptor> descriptors, List<Hold> source) {
+    issuer.open(id);
     try {
       return transport.admit(new Transport.Admission(id, peer.transportEpoch(), descriptors));
     } catch (TransportException e) {
       coordinator.neverSubmitted(id);
+      source.forEach(Hold::end);
       throw e;
     }
   }

@@ -1,33 +1,24 @@
 package io.orbitkv.manager.memory;
 
-import io.orbitkv.api.Evidence;
-
 /** Why memory is held, and what ends it. */
 public enum HoldKind {
   /** A publish or a fetch owns the new allocation until it is sealed or abandoned. */
-  FILLING("the copy's own end", Evidence.LOCAL_QUIESCED),
+  FILLING("the copy's own end"),
   /** A ticket may write into it. */
-  DESTINATION("the ticket's receipt", Evidence.LOCAL_QUIESCED),
+  DESTINATION("the ticket's receipt"),
   /** A grant lets a peer read from it. */
-  SOURCE("the source hold's receipt", Evidence.LOCAL_QUIESCED),
+  SOURCE("the source hold's receipt"),
   /** An engine process may read from it. */
-  LEASE("the engine's release, or the exit of its process", Evidence.OWNER_EXITED);
+  LEASE("the engine's release, or the exit of its process");
 
   private final String endedBy;
-  private final Evidence evidence;
 
-  HoldKind(String endedBy, Evidence evidence) {
+  HoldKind(String endedBy) {
     this.endedBy = endedBy;
-    this.evidence = evidence;
   }
 
   /** What ends such a hold, for people. */
   public String endedBy() {
     return endedBy;
-  }
-
-  /** The evidence that such a hold usually waits for. */
-  public Evidence evidence() {
-    return evidence;
   }
 }

@@ -10,9 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +46,8 @@ public final class DrainCoordinator implements AutoCloseable {
     private final Supplier<Optional<DrainReceipt>> drain;
     private final Listener listener;
     private final long sinceNanos = System.nanoTime();
+    private final AtomicBoolean complained = new AtomicBoolean();
+
     // Guarded by this entry.
     private boolean quarantined;
     private boolean done;
@@ -138,7 +143,7 @@ public final class DrainCoordinator implements AutoCloseable {
     }
     try {
       return idle.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
-    } catch (java.util.concurrent.TimeoutException | java.util.concurrent.ExecutionException e) {
+    } catch (TimeoutException | ExecutionException e) {
       return false;
     }
   }
@@ -154,7 +159,10 @@ public final class DrainCoordinator implements AutoCloseable {
     try {
       receipt = entry.drain.get();
     } catch (RuntimeException e) {
-      LOG.error("drain of {} failed; its memory stays held", subject, e);
+      // Asked again for ever; said once.
+      if (entry.complained.compareAndSet(false, true)) {
+        LOG.error("drain of {} failed; its memory stays held", subject, e);
+      }
       return false;
     }
     return receipt.isPresent() && settle(subject, entry, receipt.get());
@@ -166,7 +174,9 @@ public final class DrainCoordinator implements AutoCloseable {
         issuer.spend(receipt, subject);
       } catch (TransportException e) {
         counters.countRefused();
-        LOG.error("receipt refused, {} stays held: {}", subject, e.getMessage());
+        if (entry.complained.compareAndSet(false, true)) {
+          LOG.error("receipt refused, {} stays held: {}", subject, e.getMessage());
+        }
         return false;
       }
       entry.done = true;

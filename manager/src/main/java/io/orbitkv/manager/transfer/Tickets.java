@@ -111,11 +111,6 @@ public final class Tickets {
     return live.size();
   }
 
-  /** The names of those that are not drained. */
-  public List<TicketId> undrainedIds() {
-    return List.copyOf(live.keySet());
-  }
-
   /** How many there were so far. */
   public long submitted() {
     return submitted.sum();
