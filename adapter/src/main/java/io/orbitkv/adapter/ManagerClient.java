@@ -41,6 +41,7 @@ public final class ManagerClient implements AutoCloseable {
   private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
   private static final long QUERY_FLAG_FETCH = 1;
   private static final long QUERY_FLAG_PREFIX = 2;
+  private static final long PUBLISH_FLAG_DIGEST = 1;
 
   private final Path socket;
   private final ClientOptions options;
@@ -120,6 +121,11 @@ public final class ManagerClient implements AutoCloseable {
     }
   }
 
+  /** As {@link #publish(List, PublishOptions)}, with the default options. */
+  public CompletableFuture<List<PublishResult>> publish(List<Piece> pieces) {
+    return publish(pieces, PublishOptions.DEFAULTS);
+  }
+
   /**
    * Publishes blocks; returns at once, except that a full socket holds it.
    *
@@ -128,7 +134,8 @@ public final class ManagerClient implements AutoCloseable {
    *     whole was refused (EXHAUSTED, INVALID, CLOSING) or the connection was lost (PEER_LOST:
    *     whether blocks were stored is unknown)
    */
-  public CompletableFuture<List<PublishResult>> publish(List<Piece> pieces) {
+  public CompletableFuture<List<PublishResult>> publish(
+      List<Piece> pieces, PublishOptions publish) {
     if (pieces.isEmpty() || pieces.size() > PublishEntry.LIMIT) {
       throw new IllegalArgumentException(
           "publish of " + pieces.size() + " blocks; allowed are 1 to " + PublishEntry.LIMIT);
@@ -144,8 +151,9 @@ public final class ManagerClient implements AutoCloseable {
           new PublishEntry(piece.name(), id.id(), id.generation(), piece.offset(), piece.bytes()));
     }
     List<Piece> asked = List.copyOf(pieces);
+    long flags = publish.digest() ? PUBLISH_FLAG_DIGEST : 0;
     return connection
-        .command(Opcode.PUBLISH, PublishEntry.encode(entries), 0, 0)
+        .command(Opcode.PUBLISH, PublishEntry.encode(entries), flags, 0)
         .thenApply(frame -> Answers.published(frame, asked));
   }
 
@@ -155,8 +163,13 @@ public final class ManagerClient implements AutoCloseable {
    * @throws TransportException as above, and DEADLINE if the timeout was shorter; the publish goes
    *     on then
    */
+  public List<PublishResult> publish(List<Piece> pieces, PublishOptions publish, Duration timeout) {
+    return connection.await(publish(pieces, publish), "publish", timeout);
+  }
+
+  /** As {@link #publish(List, PublishOptions, Duration)}, with the default options. */
   public List<PublishResult> publish(List<Piece> pieces, Duration timeout) {
-    return connection.await(publish(pieces), "publish", timeout);
+    return publish(pieces, PublishOptions.DEFAULTS, timeout);
   }
 
   /**

@@ -99,4 +99,15 @@ class ValuesTest {
     }
     assertThat(TicketState.POSTED.canBecome(TicketState.DRAINED)).isFalse();
   }
+
+  @Test
+  void aClosedRegistrationStaysClosedAndARevokedOneRevoked() {
+    for (RegistrationState next : RegistrationState.values()) {
+      assertThat(RegistrationState.CLOSED.canBecome(next)).isFalse();
+      assertThat(next.canBecome(RegistrationState.REGISTERED)).isFalse();
+      assertThat(next.canBecome(next)).isFalse();
+    }
+    assertThat(RegistrationState.REGISTERED.canBecome(RegistrationState.CLOSED)).isTrue();
+    assertThat(RegistrationState.REVOKED.canBecome(RegistrationState.CLOSED)).isTrue();
+  }
 }

@@ -4,6 +4,7 @@ import com.google.gson.JsonObject;
 import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.Piece;
+import io.orbitkv.adapter.PublishOptions;
 import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.RegisteredMemory;
 import io.orbitkv.cli.output.Progress;
@@ -42,6 +43,11 @@ final class PutCommand implements Callable<Integer> {
   @Parameters(index = "1", paramLabel = "FILE", description = "What is published; not empty.")
   private Path file = Path.of("");
 
+  @Option(
+      names = "--digest",
+      description = "Have a digest (CRC32C) taken, which Managers check that fetch the block.")
+  private boolean digest;
+
   @Option(names = "--json", description = "Print one JSON object.")
   private boolean json;
 
@@ -67,7 +73,9 @@ final class PutCommand implements Callable<Integer> {
         ManagerSession.checkFits(client, file.toString(), length);
         try (RegisteredMemory memory = client.allocate(length)) {
           fill(memory.segment(), bytes, length);
-          report(client.publish(List.of(Piece.of(name, memory)), TIMEOUT).getFirst(), length);
+          PublishOptions options = PublishOptions.DEFAULTS.withDigest(digest);
+          report(
+              client.publish(List.of(Piece.of(name, memory)), options, TIMEOUT).getFirst(), length);
         }
       }
     } catch (IOException e) {

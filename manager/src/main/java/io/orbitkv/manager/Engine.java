@@ -3,14 +3,11 @@ package io.orbitkv.manager;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.ReceiptIssuer;
 import io.orbitkv.api.TransportException;
-import io.orbitkv.api.spi.Registration;
 import io.orbitkv.api.spi.Transport;
 import io.orbitkv.api.spi.TransportProvider;
 import io.orbitkv.manager.config.ManagerConfiguration;
 import io.orbitkv.manager.memory.MemoryArena;
 import io.orbitkv.manager.memory.Pool;
-import java.util.ArrayList;
-import java.util.List;
 
 /** The opened transport of a Manager, with what was lent to it and what is registered at it. */
 final class Engine {
@@ -19,7 +16,7 @@ final class Engine {
   private final BatchBudget budget;
   private final EngineMeters meters = new EngineMeters();
   private final Transport transport;
-  private final List<Registration> registrations = new ArrayList<>();
+  private final PoolRegistrations registrations;
 
   private Engine(
       TransportProvider provider,
@@ -39,34 +36,34 @@ final class Engine {
                 budget,
                 meters,
                 configuration.retirementGrace().toNanos()));
+    this.registrations = new PoolRegistrations(transport, provider.name());
   }
 
   /**
-   * Opens the provider's transport and registers the pool at it.
+   * Opens the provider's transport. It knows no memory yet.
    *
-   * @throws TransportException if either fails; nothing stays open then
+   * @throws TransportException if it fails; nothing stays open then
    */
-  static Engine open(TransportProvider provider, ManagerConfiguration configuration, Pool pool) {
+  static Engine open(TransportProvider provider, ManagerConfiguration configuration) {
     ReceiptIssuer issuer =
         new ReceiptIssuer(
             provider.name(),
             Epoch.random(),
             provider.capabilities(configuration.providerOptions()).evidence());
-    Engine engine =
-        new Engine(
-            provider,
-            configuration,
-            issuer,
-            new BatchBudget(configuration.maxLiveBatches(), configuration.maxDescriptorBytes()));
-    try {
-      for (MemoryArena arena : pool.arenas()) {
-        engine.registrations.add(engine.transport.register(arena.region()));
-      }
-      return engine;
-    } catch (TransportException e) {
-      engine.close();
-      throw e;
-    }
+    return new Engine(
+        provider,
+        configuration,
+        issuer,
+        new BatchBudget(configuration.maxLiveBatches(), configuration.maxDescriptorBytes()));
+  }
+
+  /**
+   * Registers the pool at the transport: all of it, or nothing.
+   *
+   * @throws TransportException naming the arena that failed, and any that can not be taken back
+   */
+  void register(Pool pool) {
+    registrations.register(pool.arenas().stream().map(MemoryArena::region).toList());
   }
 
   String backend() {
@@ -85,21 +82,24 @@ final class Engine {
     return budget;
   }
 
+  PoolRegistrations registrations() {
+    return registrations;
+  }
+
   EngineMeters meters() {
     return meters;
   }
 
   /**
-   * Withdraws the registrations, then ends the transport.
+   * Withdraws the registrations, then ends the transport. Until it has returned, the pool must stay
+   * mapped.
    *
-   * @throws TransportException IN_USE while something is not drained; can be repeated
+   * @throws TransportException IN_USE while something is not drained, or as the provider's close of
+   *     a registration; can be repeated
    */
   void close() {
     transport.quiesce();
-    while (!registrations.isEmpty()) {
-      registrations.getLast().close();
-      registrations.removeLast();
-    }
+    registrations.close();
     transport.close();
   }
 }

@@ -4,7 +4,9 @@ import io.orbitkv.adapter.BlockName;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.manager.catalog.Catalog;
+import io.orbitkv.manager.catalog.Digest;
 import io.orbitkv.manager.catalog.LeaseTable;
+import io.orbitkv.manager.config.DigestPolicy;
 import io.orbitkv.manager.local.BlockService;
 import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.MemoryArena;
@@ -22,17 +24,25 @@ final class EngineBlocks implements BlockService {
   private final Catalog catalog;
   private final LeaseTable leases;
   private final BlockReader reader;
+  private final DigestPolicy digests;
   private final Supplier<String> status;
   private final LongAdder publishedBlocks = new LongAdder();
   private final LongAdder publishedBytes = new LongAdder();
+  private final LongAdder digestsTaken = new LongAdder();
   private volatile boolean closed;
 
   EngineBlocks(
-      Pool pool, Catalog catalog, LeaseTable leases, BlockReader reader, Supplier<String> status) {
+      Pool pool,
+      Catalog catalog,
+      LeaseTable leases,
+      BlockReader reader,
+      DigestPolicy digests,
+      Supplier<String> status) {
     this.pool = pool;
     this.catalog = catalog;
     this.leases = leases;
     this.reader = reader;
+    this.digests = digests;
     this.status = status;
   }
 
@@ -42,21 +52,30 @@ final class EngineBlocks implements BlockService {
   }
 
   @Override
-  public Published publish(BlockName name, MemorySegment source) {
+  public Published publish(BlockName name, MemorySegment source, boolean asked) {
     checkOpen();
     if (catalog.contains(name)) {
       return Published.PRESENT;
     }
     Hold filling = catalog.reserve(source.byteSize(), name);
+    Digest digest = null;
     try {
-      MemorySegment.copy(source, 0, filling.allocation().memory(), 0, source.byteSize());
+      MemorySegment to = filling.allocation().memory();
+      if (asked || digests == DigestPolicy.ALWAYS) {
+        digest = Digest.ofCopy(source, to);
+      } else {
+        MemorySegment.copy(source, 0, to, 0, source.byteSize());
+      }
     } catch (RuntimeException | Error e) {
       // Also InternalError: how the JVM tells of a fault in the engine's memory.
       catalog.abandon(filling);
       throw e;
     }
-    if (!catalog.seal(name, filling)) {
+    if (!catalog.seal(name, filling, digest)) {
       return Published.PRESENT;
+    }
+    if (digest != null) {
+      digestsTaken.increment();
     }
     publishedBlocks.increment();
     publishedBytes.add(source.byteSize());
@@ -95,6 +114,11 @@ final class EngineBlocks implements BlockService {
 
   long publishedBytes() {
     return publishedBytes.sum();
+  }
+
+  /** Blocks that were stored with a digest. */
+  long digestsTaken() {
+    return digestsTaken.sum();
   }
 
   private void checkOpen() {

@@ -25,6 +25,7 @@ import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.HoldKind;
 import io.orbitkv.manager.memory.Pool;
 import io.orbitkv.manager.transfer.BlockReader;
+import io.orbitkv.manager.transfer.DigestChecks;
 import io.orbitkv.manager.transfer.DrainCoordinator;
 import io.orbitkv.manager.transfer.ReceiptCounters;
 import io.orbitkv.manager.transfer.RemotePeers;
@@ -62,6 +63,7 @@ public final class Manager {
   private final LeaseTable leases;
   private final Tickets tickets;
   private final RemotePeers peers;
+  private final DigestChecks digests = new DigestChecks();
   private final BlockReader reader;
   private final EngineBlocks blocks;
   private final GrantAuthority authority;
@@ -87,8 +89,9 @@ public final class Manager {
     this.peers = new RemotePeers(engine.transport(), configuration.grantLifetime().toNanos());
     this.reader =
         new BlockReader(
-            pool, catalog, leases, tickets, limits(), peers, engine.transport().epoch());
-    this.blocks = new EngineBlocks(pool, catalog, leases, reader, this::statusJson);
+            pool, catalog, leases, tickets, limits(), digests, peers, engine.transport().epoch());
+    this.blocks =
+        new EngineBlocks(pool, catalog, leases, reader, configuration.digest(), this::statusJson);
     this.authority =
         new GrantAuthority(
             catalog,
@@ -121,7 +124,8 @@ public final class Manager {
    *
    * @param configuration checked
    * @param provider usable here, with evidence that suffices
-   * @throws TransportException naming what could not be had; nothing is left behind
+   * @throws TransportException naming what could not be had; nothing is left behind but arenas that
+   *     the provider would not let go of: they stay mapped, and are named
    */
   public static Manager start(ManagerConfiguration configuration, TransportProvider provider) {
     checkFree(configuration);
@@ -138,19 +142,38 @@ public final class Manager {
               + "; ask for less by --pool-bytes",
           e);
     }
+    Engine engine;
     try {
-      Engine engine = Engine.open(provider, configuration, pool);
-      try {
-        Manager manager = new Manager(configuration, pool, engine);
-        manager.publish();
-        return manager;
-      } catch (RuntimeException e) {
-        engine.close();
-        throw e;
-      }
+      engine = Engine.open(provider, configuration);
     } catch (RuntimeException e) {
       pool.close();
       throw e;
+    }
+    Manager manager;
+    try {
+      engine.register(pool);
+      manager = new Manager(configuration, pool, engine);
+    } catch (RuntimeException e) {
+      endAfter(e, engine, pool);
+      throw e;
+    }
+    try {
+      manager.publish();
+    } catch (RuntimeException e) {
+      manager.shutdown();
+      throw e;
+    }
+    return manager;
+  }
+
+  /** Unmaps the pool only if the provider has let go of it. */
+  private static void endAfter(RuntimeException failure, Engine engine, Pool pool) {
+    try {
+      engine.close();
+      pool.close();
+    } catch (RuntimeException e) {
+      LOG.error("the pool stays mapped until this process ends: {}", e.getMessage());
+      failure.addSuppressed(e);
     }
   }
 
@@ -197,13 +220,16 @@ public final class Manager {
     json.add("quarantine", StatusReport.quarantine(usage));
     json.add("catalog", catalogStatus());
     json.add("reads", readStatus());
+    json.add("digests", StatusReport.digests(blocks.digestsTaken(), digests));
     json.add("leases", leaseStatus());
     json.add("tickets", ticketStatus());
-    json.add("grants", StatusReport.grants(authority.given(), authority.states()));
+    json.add("grants", StatusReport.grants(authority));
     json.add("receipts", StatusReport.receipts(receipts, Side.values()));
     json.add("receipts_destination", StatusReport.receipts(receipts, Side.DESTINATION));
     json.add("receipts_source", StatusReport.receipts(receipts, Side.SOURCE));
     json.addProperty("receipts_refused", receipts.refused());
+    json.add("sessions", StatusReport.sessions(local));
+    json.add("registrations", StatusReport.registrations(engine.registrations().states()));
     json.add("budget", budgetStatus());
     json.add("transport", StatusReport.numbers(engine.meters().snapshot()));
     json.add("peers", StatusReport.peers(peers.hellos()));
@@ -222,6 +248,7 @@ public final class Manager {
     blocks.close();
     engine.transport().quiesce();
     tickets.close();
+    sayWhatIsAwaited();
     long deadline = System.nanoTime() + configuration.sourceCloseDeadline().toNanos();
     for (DrainReceipt receipt : engine.transport().closeSource(deadline)) {
       coordinator.accept(receipt);
@@ -229,6 +256,7 @@ public final class Manager {
     awaitDrain(deadline);
     local.stop();
     reader.close();
+    digests.close();
     control.close();
     peers.close();
     List<String> held = heldByProvider();
@@ -248,6 +276,17 @@ public final class Manager {
   private void publish() {
     control.publish();
     LOG.info("manager serves: {}", describe());
+  }
+
+  private void sayWhatIsAwaited() {
+    List<String> held = heldByProvider();
+    if (!held.isEmpty()) {
+      LOG.info(
+          "shutdown: waits at most {} ms for {} holds, first of all {}; a second signal gives them up",
+          configuration.sourceCloseDeadline().toMillis(),
+          held.size(),
+          held.getFirst());
+    }
   }
 
   /** Whoever the ledger says may still have its memory touched through the provider. */
@@ -278,8 +317,17 @@ public final class Manager {
 
   private void awaitDrain(long deadline) {
     try {
-      if (!coordinator.awaitIdle(deadline)) {
-        LOG.warn("shutdown: waited in vain for {}", coordinator.waitingSubjects());
+      // A ticket that has not settled is not known to the coordinator yet.
+      boolean idle =
+          tickets.awaitDrained(
+              deadline - configuration.sourceCloseDeadline().dividedBy(2).toNanos());
+      if (!idle) {
+        // Ends the connections: a thread that is stuck in a destination leaves in time to prove it.
+        peers.close();
+        idle = tickets.awaitDrained(deadline);
+      }
+      if (!coordinator.awaitIdle(deadline) || !idle) {
+        LOG.warn("shutdown: waited in vain for the receipts of {}", heldByProvider());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -3,11 +3,15 @@ package io.orbitkv.manager;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.orbitkv.api.Evidence;
+import io.orbitkv.api.RegistrationState;
 import io.orbitkv.api.Side;
 import io.orbitkv.manager.control.PeerHello;
+import io.orbitkv.manager.grant.GrantAuthority;
 import io.orbitkv.manager.grant.GrantState;
+import io.orbitkv.manager.local.LocalServer;
 import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.Pool;
+import io.orbitkv.manager.transfer.DigestChecks;
 import io.orbitkv.manager.transfer.ReceiptCounters;
 import java.util.List;
 import java.util.Locale;
@@ -51,11 +55,40 @@ final class StatusReport {
     return json;
   }
 
-  static JsonObject grants(long given, Map<GrantState, Integer> states) {
+  static JsonObject grants(GrantAuthority authority) {
+    Map<GrantState, Integer> states = authority.states();
     JsonObject json = new JsonObject();
-    json.addProperty("given", given);
+    json.addProperty("given", authority.given());
+    json.addProperty("refused", authority.refused());
     for (GrantState state : GrantState.values()) {
       if (state != GrantState.DRAINED) {
+        json.addProperty(state.name().toLowerCase(Locale.ROOT), states.getOrDefault(state, 0));
+      }
+    }
+    return json;
+  }
+
+  static JsonObject digests(long taken, DigestChecks checks) {
+    JsonObject json = new JsonObject();
+    json.addProperty("taken", taken);
+    json.addProperty("checked", checks.checked());
+    json.addProperty("mismatches", checks.mismatches());
+    json.add("mismatches_by_owner", numbers(checks.mismatchesByOwner()));
+    return json;
+  }
+
+  static JsonObject sessions(LocalServer server) {
+    JsonObject json = new JsonObject();
+    json.addProperty("open", server.sessions());
+    json.addProperty("queries", server.pendingQueries());
+    json.addProperty("refused", server.refusals());
+    return json;
+  }
+
+  static JsonObject registrations(Map<RegistrationState, Integer> states) {
+    JsonObject json = new JsonObject();
+    for (RegistrationState state : RegistrationState.values()) {
+      if (state != RegistrationState.CLOSED) {
         json.addProperty(state.name().toLowerCase(Locale.ROOT), states.getOrDefault(state, 0));
       }
     }

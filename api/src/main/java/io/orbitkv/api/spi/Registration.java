@@ -4,7 +4,7 @@ import io.orbitkv.api.Region;
 
 /**
  * The hold that a provider has on a region: an MR, a TENT registration, a pinned range. Owned by
- * whoever registered.
+ * whoever registered. Its life is {@link io.orbitkv.api.RegistrationState}.
  */
 public interface Registration extends AutoCloseable {
   /** What it covers. */
@@ -16,6 +16,8 @@ public interface Registration extends AutoCloseable {
   /**
    * Refuses, from its return on, every new use of the region: no batch and no admission may name it
    * any more. Work that has begun goes on. Repeatable.
+   *
+   * @throws IllegalStateException if it is closed
    */
   void revoke();
 

@@ -20,6 +20,13 @@ import org.jspecify.annotations.Nullable;
 public final class Catalog {
   private static final boolean ACCESS_ORDER = true;
 
+  /**
+   * A block that is held.
+   *
+   * @param hold the caller's
+   */
+  public record Pinned(Block block, Hold hold) {}
+
   private final Pool pool;
   private final LinkedHashMap<BlockName, Block> blocks =
       new LinkedHashMap<>(1024, 0.75f, ACCESS_ORDER);
@@ -42,11 +49,16 @@ public final class Catalog {
   }
 
   /** Finds a block and holds it, in one step; counts as a use. */
-  public synchronized Optional<Hold> hold(BlockName name, HoldKind kind, Object holder) {
+  public Optional<Hold> hold(BlockName name, HoldKind kind, Object holder) {
+    return pin(name, kind, holder).map(Pinned::hold);
+  }
+
+  /** As {@link #hold}, with the block that is held. */
+  public synchronized Optional<Pinned> pin(BlockName name, HoldKind kind, Object holder) {
     Block block = blocks.get(name);
     return block == null
         ? Optional.empty()
-        : Optional.of(pool.hold(block.allocation(), kind, holder));
+        : Optional.of(new Pinned(block, pool.hold(block.allocation(), kind, holder)));
   }
 
   /**
@@ -79,14 +91,16 @@ public final class Catalog {
   /**
    * Makes a filled allocation known under its name and ends the filling hold.
    *
+   * @param digest of its bytes; null if none is known. Never added later: it would vouch for what
+   *     the memory has become
    * @return whether it is the block of that name now; if not, another one was first, and this
    *     allocation was given up
    */
-  public synchronized boolean seal(BlockName name, Hold filling) {
+  public synchronized boolean seal(BlockName name, Hold filling, @Nullable Digest digest) {
     boolean first = !blocks.containsKey(name);
     if (first) {
       pool.seal(filling.allocation());
-      blocks.put(name, new Block(name, filling.allocation()));
+      blocks.put(name, new Block(name, filling.allocation(), digest));
     } else {
       pool.retire(filling.allocation());
     }
@@ -94,12 +108,18 @@ public final class Catalog {
     return first;
   }
 
+  /** As {@link #seal(BlockName, Hold, Digest)}, for a block without a digest. */
+  public boolean seal(BlockName name, Hold filling) {
+    return seal(name, filling, null);
+  }
+
   /**
-   * As {@link #seal}, and holds the block of that name in the same step, so that nothing can evict
-   * it in between.
+   * As {@link #seal(BlockName, Hold, Digest)}, and holds the block of that name in the same step,
+   * so that nothing can evict it in between.
    */
-  public synchronized Hold sealAndHold(BlockName name, Hold filling, HoldKind kind, Object holder) {
-    seal(name, filling);
+  public synchronized Hold sealAndHold(
+      BlockName name, Hold filling, @Nullable Digest digest, HoldKind kind, Object holder) {
+    seal(name, filling, digest);
     return hold(name, kind, holder).orElseThrow();
   }
 

@@ -37,6 +37,8 @@ import java.util.Set;
  * @param maxDescriptorBytes their descriptors, bytes
  * @param maxReadBytes payload of one READ, bytes
  * @param sessions sessions mapped at once, live or retained
+ * @param sessionLimits what one of them may have outstanding
+ * @param digest of which published blocks a digest is taken
  * @param logFormat {@code text} or {@code json}
  * @param logLevel {@code error} to {@code trace}
  */
@@ -66,6 +68,8 @@ public record ManagerConfiguration(
     long maxDescriptorBytes,
     long maxReadBytes,
     int sessions,
+    SessionLimits sessionLimits,
+    DigestPolicy digest,
     String logFormat,
     String logLevel) {
   /** Copies the collections. */
@@ -109,6 +113,8 @@ public record ManagerConfiguration(
         values.get(Settings.MAX_DESCRIPTOR_BYTES),
         values.get(Settings.MAX_READ_BYTES),
         values.get(Settings.SESSIONS),
+        SessionLimits.of(values),
+        values.get(Settings.DIGEST),
         values.get(Settings.LOG_FORMAT),
         values.get(Settings.LOG_LEVEL));
   }

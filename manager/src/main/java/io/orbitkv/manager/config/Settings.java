@@ -186,7 +186,54 @@ public final class Settings {
 
   /** Sessions. */
   public static final Setting<Integer> SESSIONS =
-      count("sessions", "64", "sessions mapped at once, live or retained");
+      Setting.of(
+          "sessions",
+          "N",
+          "64",
+          text -> Numbers.whole(text, 1, 4_096),
+          "sessions mapped at once, live or retained, at most 4096");
+
+  /** Pending queries of one session. */
+  public static final Setting<Integer> QUERIES_PER_SESSION =
+      count("queries-per-session", "128", "queries of one session that are not answered yet");
+
+  /** Pending queries. */
+  public static final Setting<Integer> QUERIES =
+      count("queries", "1024", "queries of all sessions that are not answered yet");
+
+  /** Pending publishes of one session. */
+  public static final Setting<Integer> PUBLISHES_PER_SESSION =
+      count("publishes-per-session", "1024", "publishes of one session not answered yet");
+
+  /** What pending commands hold. */
+  public static final Setting<Long> COMMAND_BYTES_PER_SESSION =
+      size(
+          "command-bytes-per-session",
+          "32MiB",
+          "metadata of one session's pending commands, bytes");
+
+  /** Leases of one session. */
+  public static final Setting<Integer> LEASES_PER_SESSION =
+      count("leases-per-session", "16384", "leases of one session that are not released yet");
+
+  /** Registrations of one session. */
+  public static final Setting<Integer> REGISTRATIONS_PER_SESSION =
+      count("registrations-per-session", "1024", "memory registrations of one session");
+
+  /** What they cover. */
+  public static final Setting<Long> REGISTERED_BYTES_PER_SESSION =
+      size("registered-bytes-per-session", "1024GiB", "memory that one session registers, bytes");
+
+  /** Which blocks get a digest. */
+  public static final Setting<DigestPolicy> DIGEST =
+      Setting.of(
+          "digest",
+          "WHEN",
+          "asked",
+          text ->
+              DigestPolicy.valueOf(
+                  oneOf(text, List.of("asked", "always")).toUpperCase(Locale.ROOT)),
+          "take a digest (CRC32C) of a published block: asked (by its engine), always");
 
   /** Format of the log. */
   public static final Setting<String> LOG_FORMAT =
@@ -234,6 +281,14 @@ public final class Settings {
           MAX_DESCRIPTOR_BYTES,
           MAX_READ_BYTES,
           SESSIONS,
+          QUERIES_PER_SESSION,
+          QUERIES,
+          PUBLISHES_PER_SESSION,
+          COMMAND_BYTES_PER_SESSION,
+          LEASES_PER_SESSION,
+          REGISTRATIONS_PER_SESSION,
+          REGISTERED_BYTES_PER_SESSION,
+          DIGEST,
           LOG_FORMAT,
           LOG_LEVEL);
 

@@ -6,6 +6,7 @@ import io.orbitkv.api.Epoch;
 import io.orbitkv.api.Evidence;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.manager.catalog.Digest;
 import io.orbitkv.manager.control.proto.Authorize;
 import io.orbitkv.manager.control.proto.Complete;
 import io.orbitkv.manager.control.proto.Hello;
@@ -16,6 +17,7 @@ import io.orbitkv.manager.control.proto.Refusal;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages of the control protocol, to and from values. Decoding checks every bound and throws
@@ -108,8 +110,12 @@ final class ControlCodec {
             .setGrant(WireValues.encode(offer.grant()))
             .setLifetimeNanos(offer.lifetimeNanos())
             .setWireForm(ByteString.copyFrom(offer.wireForm()));
-    for (GrantOffer.GrantedRange range : offer.ranges()) {
+    for (int i = 0; i < offer.ranges().size(); i++) {
+      GrantOffer.GrantedRange range = offer.ranges().get(i);
       wire.addNameIndex(range.nameIndex()).addRangeBytes(range.bytes());
+      if (range.digest() != null) {
+        wire.addDigestRange(i).addCrc32C(range.digest().crc32c());
+      }
     }
     return wire.build();
   }
@@ -123,6 +129,7 @@ final class ControlCodec {
         || !WireValues.ticket(offer.getTicket()).equals(request.ticket())) {
       throw corrupt("the offered grant does not fit what was asked for");
     }
+    @Nullable Digest[] digests = digests(offer, count);
     List<GrantOffer.GrantedRange> ranges = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       int index = offer.getNameIndex(i);
@@ -130,13 +137,29 @@ final class ControlCodec {
       if (index < 0 || index >= request.names().size() || bytes < 0) {
         throw corrupt("range " + i + " of the offered grant is of no block that was asked for");
       }
-      ranges.add(new GrantOffer.GrantedRange(index, bytes));
+      ranges.add(new GrantOffer.GrantedRange(index, bytes, digests[i]));
     }
     return new GrantOffer(
         WireValues.grant(offer.getGrant()),
         ranges,
         offer.getLifetimeNanos(),
         offer.getWireForm().toByteArray());
+  }
+
+  private static @Nullable Digest[] digests(Offer offer, int ranges) {
+    @Nullable Digest[] digests = new Digest[ranges];
+    if (offer.getDigestRangeCount() != offer.getCrc32CCount()) {
+      throw corrupt("the offered grant has digests without a range");
+    }
+    for (int i = 0; i < offer.getDigestRangeCount(); i++) {
+      int range = offer.getDigestRange(i);
+      if (range < 0 || range >= ranges || digests[range] != null) {
+        throw corrupt(
+            "digest " + i + " of the offered grant is of no range of it, or a second one");
+      }
+      digests[range] = new Digest(offer.getCrc32C(i));
+    }
+    return digests;
   }
 
   static Complete encode(Completion completion) {

@@ -1,7 +1,9 @@
 package io.orbitkv.manager.control;
 
 import io.orbitkv.api.GrantId;
+import io.orbitkv.manager.catalog.Digest;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The owner's permission.
@@ -25,6 +27,12 @@ public record GrantOffer(
    *
    * @param nameIndex which name of the request
    * @param bytes its length
+   * @param digest what its bytes must add up to; null if none was taken when it was published
    */
-  public record GrantedRange(int nameIndex, long bytes) {}
+  public record GrantedRange(int nameIndex, long bytes, @Nullable Digest digest) {
+    /** Without a digest. */
+    public GrantedRange(int nameIndex, long bytes) {
+      this(nameIndex, bytes, null);
+    }
+  }
 }

@@ -58,6 +58,7 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
   private final EndedTickets ended = new EndedTickets();
   private final Map<Epoch, PeerAccount> accounts = new HashMap<>();
   private long given;
+  private long refused;
   private boolean closed;
 
   /**
@@ -148,7 +149,12 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
       throw new TransportException(
           FaultCode.GRANT_ENDED, "the grant of " + request.ticket() + " has ended");
     }
-    return grant(peer, request);
+    try {
+      return grant(peer, request);
+    } catch (TransportException e) {
+      refused += e.code() == FaultCode.EXHAUSTED ? 1 : 0;
+      throw e;
+    }
   }
 
   @Override
@@ -205,6 +211,11 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
     return given;
   }
 
+  /** How many requests a limit has refused so far. */
+  public synchronized long refused() {
+    return refused;
+  }
+
   private void checkOpen() {
     if (closed) {
       throw new TransportException(FaultCode.CLOSING, "this Manager is shutting down");
@@ -233,11 +244,14 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
         // The requester asks again for what is left out, when it has completed some.
         break;
       }
-      Hold pin = catalog.hold(request.names().get(i), HoldKind.SOURCE, id).orElse(null);
-      if (pin != null) {
+      Catalog.Pinned pinnedBlock =
+          catalog.pin(request.names().get(i), HoldKind.SOURCE, id).orElse(null);
+      if (pinnedBlock != null) {
+        Hold pin = pinnedBlock.hold();
         source.add(pin);
         pinned += pin.allocation().bytes();
-        ranges.add(new GrantOffer.GrantedRange(i, pin.allocation().bytes()));
+        ranges.add(
+            new GrantOffer.GrantedRange(i, pin.allocation().bytes(), pinnedBlock.block().digest()));
         descriptors.add(pin.allocation().descriptor(0, pin.allocation().bytes()));
       }
     }

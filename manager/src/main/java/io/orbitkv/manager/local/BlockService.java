@@ -68,10 +68,12 @@ public interface BlockService {
    * thread and is over when this returns or throws.
    *
    * @param source the engine's memory, mapped by this process; not null-length
+   * @param digest whether the engine asked for a digest of the copy, which goes with the block to
+   *     whoever fetches it
    * @throws io.orbitkv.api.TransportException INVALID if it is larger than the pool, EXHAUSTED if
    *     nothing more can be evicted, CLOSING; nothing was stored then
    */
-  Published publish(BlockName name, MemorySegment source);
+  Published publish(BlockName name, MemorySegment source, boolean digest);
 
   /**
    * Reads blocks under a lease. Does not block: what takes long is answered later.

@@ -25,6 +25,7 @@ final class Commands {
   private static final byte[] NO_DESCRIPTOR = {};
   private static final long FETCH = 1;
   private static final long PREFIX = 2;
+  private static final long DIGEST = 1;
 
   private final LocalSession session;
   private final LocalContext context;
@@ -116,7 +117,13 @@ final class Commands {
     long charge = Math.max(bytes, PublishOperation.answerBytes(entries.size()));
     session.admit(SessionWork.Kind.PUBLISH, charge);
     PublishOperation operation =
-        new PublishOperation(session, context, command.requestId(), charge, entries);
+        new PublishOperation(
+            session,
+            context,
+            command.requestId(),
+            charge,
+            entries,
+            (command.scalar0() & DIGEST) != 0);
     try {
       context.copies().execute(operation);
     } catch (RejectedExecutionException e) {
@@ -132,6 +139,7 @@ final class Commands {
   }
 
   private void refuse(long requestId, TransportException fault) {
+    context.countRefusal(fault);
     session.writer().answer(FrameKind.ANSWER, requestId, refusal(context, requestId, fault), null);
   }
 

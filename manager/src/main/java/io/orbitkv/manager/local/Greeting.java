@@ -62,6 +62,7 @@ final class Greeting {
       return session;
     } catch (TransportException e) {
       LOG.info("connection refused: {}", e.getMessage());
+      context.countRefusal(e);
       refuse(channel, e);
       return null;
     } catch (NativeException e) {

@@ -6,6 +6,7 @@ import io.orbitkv.api.TransportException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * What the sessions of one server share.
@@ -17,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param queries places for queries that are not answered yet
  * @param generations of registrations
  * @param bodies memory for long frames
+ * @param refusals how many requests and connections a limit has refused
  */
 record LocalContext(
     BlockService service,
@@ -25,7 +27,15 @@ record LocalContext(
     Executor copies,
     Semaphore queries,
     AtomicLong generations,
-    BodyBudget bodies) {
+    BodyBudget bodies,
+    LongAdder refusals) {
+  /** Counts a refusal by a limit. */
+  void countRefusal(TransportException fault) {
+    if (fault.code() == FaultCode.EXHAUSTED) {
+      refusals.increment();
+    }
+  }
+
   /** Takes a place for a query, or refuses. */
   void admitQuery() {
     if (!queries.tryAcquire()) {

@@ -1,5 +1,7 @@
 package io.orbitkv.manager.local;
 
+import io.orbitkv.manager.config.SessionLimits;
+
 /**
  * What the same-host channel admits. Beyond a limit a request is refused, as EXHAUSTED, before any
  * side effect.
@@ -52,6 +54,21 @@ public record LocalLimits(
       throw new IllegalArgumentException(
           copyThreads + " copy threads and " + helloMillis + " ms for HELLO must be positive");
     }
+  }
+
+  /** What a configuration says, the rest by default. */
+  static LocalLimits of(int sessions, SessionLimits each) {
+    return new LocalLimits(
+        sessions,
+        each.queries(),
+        each.queriesOfAll(),
+        each.publishes(),
+        each.commandBytes(),
+        each.leases(),
+        each.registrations(),
+        each.registeredBytes(),
+        DEFAULTS.copyThreads,
+        DEFAULTS.helloMillis);
   }
 
   /** These limits with another number of sessions. */

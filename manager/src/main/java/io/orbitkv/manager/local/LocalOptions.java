@@ -38,7 +38,7 @@ public record LocalOptions(
         configuration.socketMode(),
         OptionalInt.empty(),
         configuration.allowedUids(),
-        LocalLimits.DEFAULTS.withSessions(configuration.sessions()),
+        LocalLimits.of(configuration.sessions(), configuration.sessionLimits()),
         DEFAULTS.stopWithin);
   }
 

@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -73,7 +74,8 @@ public final class LocalServer implements AutoCloseable {
             copies,
             new Semaphore(limits.queries()),
             new AtomicLong(),
-            BodyBudget.ofHeap(FrameHeader.BODY_LIMIT));
+            BodyBudget.ofHeap(FrameHeader.BODY_LIMIT),
+            new LongAdder());
     this.sessions = new Sessions(context, this::processesChanged);
     this.watch = new ProcessWatch(limits.sessions(), sessions::processes, sessions::exited);
     this.greeting = new Greeting(options, context, sessions, arenas, offers);
@@ -127,6 +129,16 @@ public final class LocalServer implements AutoCloseable {
   /** Sessions that take a slot, those that ended with leases included. */
   public int sessions() {
     return sessions.all().size();
+  }
+
+  /** Queries of all sessions that are not answered yet. */
+  public int pendingQueries() {
+    return options.limits().queries() - context.queries().availablePermits();
+  }
+
+  /** Requests and connections that a limit has refused so far. */
+  public long refusals() {
+    return context.refusals().sum();
   }
 
   /**

@@ -103,14 +103,25 @@ final class LocalSession {
       long requestId,
       MemorySegment body,
       @Nullable Runnable whenDropped) {
+    // First: who has the answer may use the place at once.
+    synchronized (this) {
+      work.free(kind, bytes);
+    }
     writer.answer(frame, requestId, body, whenDropped);
-    settle(kind, bytes);
+    ended();
   }
 
   /** Gives a place back without an answer: the work was refused by other means. */
   void settle(SessionWork.Kind kind, long bytes) {
     synchronized (this) {
-      work.answered(kind, bytes);
+      work.free(kind, bytes);
+    }
+    ended();
+  }
+
+  private void ended() {
+    synchronized (this) {
+      work.ended();
       endIfAnswered();
     }
     advance();

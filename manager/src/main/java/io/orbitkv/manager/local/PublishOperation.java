@@ -26,20 +26,27 @@ final class PublishOperation implements Runnable {
   private final long requestId;
   private final long charge;
   private final List<PublishEntry> entries;
+  private final boolean digest;
   private final List<PublishStatus> statuses;
 
-  /** An operation that was admitted with that charge. */
+  /**
+   * An operation that was admitted with that charge.
+   *
+   * @param digest whether the engine asked for digests
+   */
   PublishOperation(
       LocalSession session,
       LocalContext context,
       long requestId,
       long charge,
-      List<PublishEntry> entries) {
+      List<PublishEntry> entries,
+      boolean digest) {
     this.session = session;
     this.context = context;
     this.requestId = requestId;
     this.charge = charge;
     this.entries = entries;
+    this.digest = digest;
     this.statuses = new ArrayList<>(entries.size());
   }
 
@@ -105,7 +112,9 @@ final class PublishOperation implements Runnable {
     }
     try {
       BlockService.Published published =
-          context.service().publish(entry.name(), source.asSlice(entry.offset(), entry.bytes()));
+          context
+              .service()
+              .publish(entry.name(), source.asSlice(entry.offset(), entry.bytes()), digest);
       return published == BlockService.Published.STORED
           ? PublishStatus.STORED
           : PublishStatus.PRESENT;

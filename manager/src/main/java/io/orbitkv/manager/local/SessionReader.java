@@ -82,6 +82,7 @@ final class SessionReader {
         }
         return;
       } catch (TransportException e) {
+        context.countRefusal(e);
         refusal = e;
       } catch (RuntimeException e) {
         LOG.error("session {}: a frame of kind {} failed", session.slot(), header.kind(), e);

@@ -38,12 +38,18 @@ final class SessionWork {
     if (bytes > limits.metadataBytes() - metadataBytes) {
       throw exhausted(metadataBytes + " bytes of commands of this session are pending");
     }
+    all++;
     count(kind, 1, bytes);
   }
 
-  /** Its answer was given to the writer. */
-  void answered(Kind kind, long bytes) {
+  /** Its place is free; {@link #ended()} follows. */
+  void free(Kind kind, long bytes) {
     count(kind, -1, -bytes);
+  }
+
+  /** Its answer was given to the writer. */
+  void ended() {
+    all--;
   }
 
   boolean idle() {
@@ -51,7 +57,6 @@ final class SessionWork {
   }
 
   private void count(Kind kind, int step, long bytes) {
-    all += step;
     metadataBytes += bytes;
     switch (kind) {
       case QUERY -> queries += step;

@@ -50,9 +50,10 @@ public final class BlockReader implements AutoCloseable {
       LeaseTable leases,
       Tickets tickets,
       TransferLimits limits,
+      DigestChecks digests,
       RemotePeers peers,
       Epoch transportEpoch) {
-    this.context = new FetchContext(pool, catalog, tickets, limits, transportEpoch);
+    this.context = new FetchContext(pool, catalog, tickets, limits, digests, transportEpoch);
     this.leases = leases;
     this.peers = peers;
   }

@@ -11,7 +11,13 @@ import io.orbitkv.manager.memory.Pool;
  * @param catalog where blocks are reserved and sealed
  * @param tickets where batches are submitted
  * @param limits of one ticket
+ * @param digests where fetched blocks are compared with their digests
  * @param transportEpoch this Manager's transport epoch: the only one that may use its grants
  */
 record FetchContext(
-    Pool pool, Catalog catalog, Tickets tickets, TransferLimits limits, Epoch transportEpoch) {}
+    Pool pool,
+    Catalog catalog,
+    Tickets tickets,
+    TransferLimits limits,
+    DigestChecks digests,
+    Epoch transportEpoch) {}

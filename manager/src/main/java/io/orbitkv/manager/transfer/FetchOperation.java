@@ -72,7 +72,11 @@ final class FetchOperation implements PartRead.Sink {
     Set<BlockName> claimed = new HashSet<>();
     try {
       try {
-        new PartPipeline(context, this, leaseHolder, options).run(plan(peers, claimed, elsewhere));
+        List<Integer> wanted = wanted();
+        OwnerSearch search =
+            OwnerSearch.run(peers, wanted.stream().map(names::get).toList(), this::remainingNanos);
+        new PartPipeline(context, this, leaseHolder, options, search)
+            .run(plan(wanted, search, claimed, elsewhere));
       } finally {
         // Before the wait: two operations may wait for each other's names.
         inFlight.release(claimed);
@@ -143,19 +147,21 @@ final class FetchOperation implements PartRead.Sink {
     return holds[index] == null;
   }
 
-  private List<PartPlanner.Part> plan(
-      List<RemotePeers.RemotePeer> peers,
-      Set<BlockName> claimed,
-      Map<Integer, CompletableFuture<Void>> elsewhere)
-      throws InterruptedException {
+  private List<Integer> wanted() {
     List<Integer> wanted = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
       if (missing(i)) {
         wanted.add(i);
       }
     }
-    OwnerSearch search =
-        OwnerSearch.run(peers, wanted.stream().map(names::get).toList(), this::remainingNanos);
+    return wanted;
+  }
+
+  private List<PartPlanner.Part> plan(
+      List<Integer> wanted,
+      OwnerSearch search,
+      Set<BlockName> claimed,
+      Map<Integer, CompletableFuture<Void>> elsewhere) {
     PartPlanner planner = new PartPlanner(context.limits());
     for (int i = 0; i < wanted.size(); i++) {
       int index = wanted.get(i);
@@ -173,9 +179,9 @@ final class FetchOperation implements PartRead.Sink {
       if (takeLocal(index, Origin.PEER)) {
         continue;
       }
-      RemotePeers.RemotePeer owner = search.owner(i);
-      if (owner != null) {
-        planner.add(owner, new WantedBlock(index, names.get(index), search.bytes(i)));
+      OwnerSearch.Candidate found = search.first(i);
+      if (found != null) {
+        planner.add(found.owner(), new WantedBlock(index, names.get(index), found.bytes()));
       } else if (options.prefix()) {
         break;
       }

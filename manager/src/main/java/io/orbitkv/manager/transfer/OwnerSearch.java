@@ -2,7 +2,6 @@ package io.orbitkv.manager.transfer;
 
 import io.orbitkv.adapter.BlockName;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -14,24 +13,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which peer has which block: all peers are asked at once; the first of them that has it counts.
+ * Which peer has which block: all peers are asked at once. The first of them that has it counts,
+ * the others are there in case its copy is not what was published.
  */
 final class OwnerSearch {
   private static final Logger LOG = LoggerFactory.getLogger(OwnerSearch.class);
 
-  private final RemotePeers.@Nullable RemotePeer[] owners;
-  private final long[] bytes;
+  /**
+   * Who has a block.
+   *
+   * @param bytes its length there
+   */
+  record Candidate(RemotePeers.RemotePeer owner, long bytes) {}
 
-  private OwnerSearch(int names) {
-    owners = new RemotePeers.RemotePeer[names];
-    bytes = new long[names];
-    Arrays.fill(bytes, -1);
+  @SuppressWarnings("ArrayRecordComponent") // read only, never compared
+  private record Answer(RemotePeers.RemotePeer peer, long[] lengths) {}
+
+  private final List<BlockName> names;
+  private final List<Answer> answers = new ArrayList<>();
+
+  private OwnerSearch(List<BlockName> names) {
+    this.names = List.copyOf(names);
   }
 
   static OwnerSearch run(
       List<RemotePeers.RemotePeer> peers, List<BlockName> names, LongSupplier remainingNanos)
       throws InterruptedException {
-    OwnerSearch search = new OwnerSearch(names.size());
+    OwnerSearch search = new OwnerSearch(names);
     if (names.isEmpty()) {
       return search;
     }
@@ -41,8 +49,8 @@ final class OwnerSearch {
     }
     for (int i = 0; i < peers.size(); i++) {
       try {
-        search.merge(
-            peers.get(i), asked.get(i).get(remainingNanos.getAsLong(), TimeUnit.NANOSECONDS));
+        long[] lengths = asked.get(i).get(remainingNanos.getAsLong(), TimeUnit.NANOSECONDS);
+        search.answers.add(new Answer(peers.get(i), lengths));
       } catch (TimeoutException | ExecutionException e) {
         LOG.debug("peer {} did not say what it has: a miss", peers.get(i).link().address(), e);
       }
@@ -50,22 +58,28 @@ final class OwnerSearch {
     return search;
   }
 
-  /** The peer that has the name, or null. */
-  RemotePeers.@Nullable RemotePeer owner(int name) {
-    return owners[name];
+  /** The first peer that has the name, or null. */
+  @Nullable Candidate first(int name) {
+    return next(name, 0);
   }
 
-  /** Length of the block, bytes; -1 if nobody has it. */
-  long bytes(int name) {
-    return bytes[name];
-  }
-
-  private void merge(RemotePeers.RemotePeer peer, long[] lengths) {
-    for (int i = 0; i < Math.min(lengths.length, owners.length); i++) {
-      if (owners[i] == null && lengths[i] > 0) {
-        owners[i] = peer;
-        bytes[i] = lengths[i];
+  /** The first peer behind another one that has the name, or null. */
+  @Nullable Candidate after(BlockName name, RemotePeers.RemotePeer owner) {
+    int index = names.indexOf(name);
+    for (int i = 0; index >= 0 && i < answers.size(); i++) {
+      if (answers.get(i).peer().equals(owner)) {
+        return next(index, i + 1);
       }
     }
+    return null;
+  }
+
+  private @Nullable Candidate next(int name, int from) {
+    for (Answer answer : answers.subList(from, answers.size())) {
+      if (name < answer.lengths().length && answer.lengths()[name] > 0) {
+        return new Candidate(answer.peer(), answer.lengths()[name]);
+      }
+    }
+    return null;
   }
 }

@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs the parts of one fetch, in order: the grant of the next part is asked for while others are
  * read. An owner grants as many blocks as its limits allow now; what it left out, or could not
- * grant at all yet, is asked for again when a part has ended, until the deadline.
+ * grant at all yet, is asked for again when a part has ended, until the deadline. A block that is
+ * not what was published is asked for at the next peer that has it.
  *
  * <p>Runs in the operation's thread.
  */
@@ -37,6 +38,7 @@ final class PartPipeline {
   private final PartRead.Sink sink;
   private final Object leaseHolder;
   private final ReadOptions options;
+  private final OwnerSearch owners;
   private final Deque<PartPlanner.Part> todo = new ArrayDeque<>();
   private final Deque<Asked> asked = new ArrayDeque<>();
   private final Deque<PartRead> reading = new ArrayDeque<>();
@@ -44,11 +46,17 @@ final class PartPipeline {
   private long pauseMillis = FIRST_PAUSE_MILLIS;
   private boolean stopped;
 
-  PartPipeline(FetchContext context, PartRead.Sink sink, Object leaseHolder, ReadOptions options) {
+  PartPipeline(
+      FetchContext context,
+      PartRead.Sink sink,
+      Object leaseHolder,
+      ReadOptions options,
+      OwnerSearch owners) {
     this.context = context;
     this.sink = sink;
     this.leaseHolder = leaseHolder;
     this.options = options;
+    this.owners = owners;
   }
 
   /** Reads the parts, until all have ended, no more can come, or the deadline. */
@@ -152,6 +160,19 @@ final class PartPipeline {
     if (!outcome.completed() && options.prefix()) {
       stop();
     }
+    askElsewhere(read);
+  }
+
+  /** What nobody else has is a miss; blocks behind it may have come from others, and go on. */
+  private void askElsewhere(PartRead read) {
+    PartPlanner planner = new PartPlanner(context.limits());
+    for (WantedBlock block : read.rejected()) {
+      OwnerSearch.Candidate next = owners.after(block.name(), read.owner());
+      if (next != null) {
+        planner.add(next.owner(), new WantedBlock(block.index(), block.name(), next.bytes()));
+      }
+    }
+    planner.parts().reversed().forEach(todo::addFirst);
   }
 
   private void stop() {

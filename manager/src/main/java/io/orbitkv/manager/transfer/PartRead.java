@@ -52,6 +52,8 @@ final class PartRead implements TrackedTicket.Listener {
   // Guarded by this.
   private final Map<WantedBlock, Hold> filling = new HashMap<>();
   private final Set<WantedBlock> reading = new HashSet<>();
+  private final PartDigests digests;
+  private Set<WantedBlock> rejected = Set.of();
   private final List<TicketId> submitted = new ArrayList<>();
   private @Nullable CompletableFuture<GrantOffer> asked;
   private @Nullable GrantOffer granted;
@@ -73,14 +75,25 @@ final class PartRead implements TrackedTicket.Listener {
     this.sink = sink;
     this.leaseHolder = leaseHolder;
     this.firstTicket = context.tickets().nextId();
+    this.digests = new PartDigests(context.digests(), owner.link().address());
   }
 
   /**
-   * Completes with COMPLETED when every block is in place, drained and sealed; with another outcome
-   * as soon as one ticket has it, while memory may still be held.
+   * Completes with COMPLETED when every block is in place, drained and sealed, or {@link
+   * #rejected()}; with another outcome as soon as one ticket has it, while memory may still be
+   * held.
    */
   CompletableFuture<Outcome> ended() {
     return ended;
+  }
+
+  /** Blocks that came whole and are not what was published; their memory was given up. */
+  synchronized Set<WantedBlock> rejected() {
+    return rejected;
+  }
+
+  RemotePeers.RemotePeer owner() {
+    return owner;
   }
 
   /** Pins the destination. Throws if there is no room; nothing is held then. */
@@ -265,6 +278,7 @@ final class PartRead implements TrackedTicket.Listener {
           && source.length(range) == block.bytes()) {
         planner.add(memory.allocation(), range, want.bytes());
         reading.add(want);
+        digests.expect(want, block.digest());
       }
     }
     if (reading.isEmpty()) {
@@ -293,10 +307,11 @@ final class PartRead implements TrackedTicket.Listener {
   }
 
   /**
-   * No ticket can touch the part's memory: seal what completed, give the rest up, tell the owner.
+   * No ticket can touch the part's memory: tell the owner, seal what completed, give the rest up.
    */
   private void finish() {
     boolean good;
+    boolean check;
     GrantOffer done;
     Map<WantedBlock, Hold> memory;
     synchronized (this) {
@@ -305,26 +320,53 @@ final class PartRead implements TrackedTicket.Listener {
       }
       finished = true;
       good = outcome.completed();
+      check = good && !digests.isEmpty();
       done = granted;
       memory = new HashMap<>(filling);
       filling.clear();
     }
+    if (done != null) {
+      complete(done);
+    }
+    if (!check) {
+      settle(memory, good ? reading : Set.of());
+    } else if (!context.digests().submit(() -> check(memory))) {
+      // This Manager is on its way down: what can not be compared is not let through.
+      reject(memory, digests.all());
+    }
+  }
+
+  /** Reads every byte: not for a thread that drains, nor under its locks. */
+  private void check(Map<WantedBlock, Hold> memory) {
+    reject(memory, digests.mismatched(memory));
+  }
+
+  private void reject(Map<WantedBlock, Hold> memory, Set<WantedBlock> bad) {
+    Set<WantedBlock> good = new HashSet<>(reading);
+    good.removeAll(bad);
+    synchronized (this) {
+      rejected = bad;
+    }
+    settle(memory, good);
+  }
+
+  private void settle(Map<WantedBlock, Hold> memory, Set<WantedBlock> good) {
     memory.forEach(
         (block, hold) -> {
-          if (good && reading.contains(block)) {
+          if (good.contains(block)) {
             seal(block, hold);
           } else {
             context.catalog().abandon(hold);
           }
         });
-    if (done != null) {
-      complete(done);
-    }
     ended.complete(outcome);
   }
 
   private void seal(WantedBlock block, Hold hold) {
-    Hold lease = context.catalog().sealAndHold(block.name(), hold, HoldKind.LEASE, leaseHolder);
+    Hold lease =
+        context
+            .catalog()
+            .sealAndHold(block.name(), hold, digests.of(block), HoldKind.LEASE, leaseHolder);
     if (!sink.take(block, lease)) {
       lease.end();
     }

@@ -14,6 +14,7 @@ import io.orbitkv.manager.memory.Hold;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -33,6 +34,7 @@ public final class Tickets {
   private final LongAdder submitted = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final Map<TicketId, Live> live = new ConcurrentHashMap<>();
+  private final Object drained = new Object();
   private final Map<String, LongAdder> outcomes = new ConcurrentHashMap<>();
 
   /** A table for one transport of the Manager with this epoch. */
@@ -106,6 +108,20 @@ public final class Tickets {
     live.values().forEach(entry -> entry.ticket.cancel());
   }
 
+  /** Waits until all are drained, at most until the deadline; says whether so. */
+  public boolean awaitDrained(long deadlineNanos) throws InterruptedException {
+    synchronized (drained) {
+      while (!live.isEmpty()) {
+        long left = deadlineNanos - System.nanoTime();
+        if (left <= 0) {
+          return false;
+        }
+        TimeUnit.NANOSECONDS.timedWait(drained, left);
+      }
+    }
+    return true;
+  }
+
   /** How many are not drained. */
   public int undrained() {
     return live.size();
@@ -139,8 +155,16 @@ public final class Tickets {
 
     @Override
     public void drained(DrainReceipt receipt) {
-      live.remove(tracked.id());
-      tracked.drained(receipt);
+      try {
+        tracked.drained(receipt);
+      } finally {
+        live.remove(tracked.id());
+        if (live.isEmpty()) {
+          synchronized (drained) {
+            drained.notifyAll();
+          }
+        }
+      }
     }
 
     @Override

@@ -37,6 +37,21 @@ class CatalogTest {
     assertThat(pool.usage().free()).as("the second copy was given up").isEqualTo(2 * PAGE);
   }
 
+  // Guard: the first seal wins, and its digest with it; none is added to a block that has none.
+  @Test
+  void aBlockKeepsTheDigestThatItWasSealedWith() {
+    Digest digest = new Digest(1);
+    assertThat(catalog.seal(name("a"), catalog.reserve(PAGE, "publish"), digest)).isTrue();
+    assertThat(catalog.seal(name("a"), catalog.reserve(PAGE, "publish"), new Digest(2))).isFalse();
+    publish("b");
+    assertThat(catalog.seal(name("b"), catalog.reserve(PAGE, "publish"), digest)).isFalse();
+    for (String text : List.of("a", "b")) {
+      Catalog.Pinned pinned = catalog.pin(name(text), HoldKind.SOURCE, "grant").orElseThrow();
+      assertThat(pinned.block().digest()).isEqualTo(text.equals("a") ? digest : null);
+      pinned.hold().end();
+    }
+  }
+
   @Test
   void theLeastRecentlyUsedIsEvictedFirst() {
     publish("a");

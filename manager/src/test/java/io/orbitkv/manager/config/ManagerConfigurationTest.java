@@ -30,6 +30,7 @@ class ManagerConfigurationTest {
     assertThat(defaults.poolBytes()).isEqualTo(1L << 30);
     assertThat(defaults.backend()).isEqualTo("orbitte-tcp");
     assertThat(defaults.membership()).isEqualTo(MembershipKind.LOCAL);
+    assertThat(defaults.digest()).isEqualTo(DigestPolicy.ASKED);
     assertThat(defaults.grantLifetime()).isEqualTo(Duration.ofSeconds(60));
     assertThat(defaults.retirementGrace()).isEqualTo(Duration.ofSeconds(5));
     assertThat(defaults.sourceCloseDeadline()).isEqualTo(Duration.ofSeconds(5));
@@ -177,13 +178,16 @@ class ManagerConfigurationTest {
         "membership | gossip | is not one of local, static, none",
         "grant-lifetime | 60 | is not a time; write it with its unit, as in 500ms, 60s or 2m",
         "grant-lifetime | 0s | is no time to work with",
-        "sessions | 0 | is not a whole number from 1 to 1000000",
+        "sessions | 0 | is not a whole number from 1 to 4096",
+        "sessions | 4097 | is not a whole number from 1 to 4096",
+        "queries | 0 | is not a whole number from 1 to 1000000",
         "sessions | many | is not a whole number",
         "socket-mode | 888 | is not a file mode",
         "allowed-uids | root | is not a numeric user id",
         "allowed-uids | 4294967295 | is not a numeric user id",
         "peer-transfer-backend | Orbitte TCP | is not a provider's name",
         "log-level | loud | is not one of error, warn, info, debug, trace",
+        "digest | off | is not one of asked, always",
         "log-format | xml | is not one of text, json",
       })
   void aWrongValueIsRefusedWithItsCauseAndFix(String name, String text, String fault) {

@@ -161,7 +161,7 @@ final class ClientBoundsTest {
 
   @Test
   void aLeaseWhoseAnswerCouldNotBeSentIsGivenBack() {
-    blocks.publish(NAME, MemorySegment.ofArray(new byte[10]));
+    blocks.publish(NAME, MemorySegment.ofArray(new byte[10]), false);
     blocks.holdReads();
     Channel stays = Channel.open(socket);
     long token = stays.welcome().session();

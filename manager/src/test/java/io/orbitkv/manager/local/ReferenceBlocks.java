@@ -52,7 +52,7 @@ final class ReferenceBlocks implements BlockService, AutoCloseable {
   }
 
   @Override
-  public Published publish(BlockName name, MemorySegment source) {
+  public Published publish(BlockName name, MemorySegment source, boolean digest) {
     CountDownLatch closed = gate();
     if (closed != null) {
       publishing.incrementAndGet();

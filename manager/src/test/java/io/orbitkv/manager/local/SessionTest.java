@@ -315,7 +315,7 @@ final class SessionTest {
   void aLeaseThatNobodyWasToldOfIsGivenBack() {
     Channel channel = Channel.open(socket);
     long token = channel.welcome().session();
-    blocks.publish(NAME, MemorySegment.ofArray(new byte[10]));
+    blocks.publish(NAME, MemorySegment.ofArray(new byte[10]), false);
     blocks.holdReads();
     channel.sendCommand(Opcode.QUERY, 5, Names.encode(List.of(NAME)), SECOND, 0);
     Channel.await("the read arrives", () -> blocks.heldReads() == 1);
@@ -332,7 +332,7 @@ final class SessionTest {
   }
 
   private long storeAndLease(Channel channel) {
-    blocks.publish(NAME, MemorySegment.ofArray(new byte[10]));
+    blocks.publish(NAME, MemorySegment.ofArray(new byte[10]), false);
     Command answer = channel.command(Opcode.QUERY, 100, Names.encode(List.of(NAME)), SECOND, 0);
     assertThat(answer.opcode()).isEqualTo(Opcode.QUERY_ANSWER.wire());
     assertThat(answer.scalar0()).isNotZero();

@@ -136,6 +136,11 @@ public final class ManagerProcess implements AutoCloseable {
         this::log);
   }
 
+  /** Its process. */
+  public long pid() {
+    return process.pid();
+  }
+
   /** Whether the process runs. */
   public boolean alive() {
     return process.isAlive();

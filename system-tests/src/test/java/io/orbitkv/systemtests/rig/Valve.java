@@ -17,6 +17,8 @@ public final class Valve {
   private long bytesPerSecond = Long.MAX_VALUE;
   private long cutAt = Long.MAX_VALUE;
   private long flipAt = Long.MAX_VALUE;
+  private long swallowAt = Long.MAX_VALUE;
+  private long swallowEnd = Long.MAX_VALUE;
   private long nextNanos;
   private long passed;
   private long total;
@@ -54,6 +56,13 @@ public final class Valve {
     flipAt = bytes;
   }
 
+  /** Takes so many bytes out of the stream, behind so many more that pass; once. */
+  public synchronized void swallowAfter(long bytes, long count) {
+    reset();
+    swallowAt = bytes;
+    swallowEnd = bytes + count;
+  }
+
   /** Bytes that have passed in all. */
   public synchronized long total() {
     return total;
@@ -69,6 +78,8 @@ public final class Valve {
     nextNanos = System.nanoTime();
     cutAt = Long.MAX_VALUE;
     flipAt = Long.MAX_VALUE;
+    swallowAt = Long.MAX_VALUE;
+    swallowEnd = Long.MAX_VALUE;
     passed = 0;
     notifyAll();
   }
@@ -81,14 +92,17 @@ public final class Valve {
     int at = 0;
     while (at < count && !source.isClosed()) {
       int next = claim(bytes, at, count - at, source);
-      out.write(bytes, at, next);
-      at += next;
+      if (next > 0) {
+        out.write(bytes, at, next);
+      }
+      at += Math.abs(next);
       if (cutNow()) {
         cut.run();
       }
     }
   }
 
+  /** How many bytes pass now; negative: so many are taken out. */
   private synchronized int claim(byte[] bytes, int at, int count, Socket source)
       throws InterruptedException {
     long wait = waitNanos();
@@ -101,13 +115,17 @@ public final class Valve {
       most = Math.min(most, Math.max(1, bytesPerSecond / STEPS_PER_SECOND));
       nextNanos = System.nanoTime() + most * TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
     }
+    boolean swallowed = passed >= swallowAt && passed < swallowEnd;
+    if (passed < swallowEnd) {
+      most = Math.min(most, (swallowed ? swallowEnd : swallowAt) - passed);
+    }
     int claimed = (int) Math.max(0, most);
     if (flipAt >= passed && flipAt < passed + claimed) {
       bytes[at + (int) (flipAt - passed)] ^= 0x10;
     }
     passed += claimed;
     total += claimed;
-    return claimed;
+    return swallowed ? -claimed : claimed;
   }
 
   private long waitNanos() {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The model of a {@link World}: a state is a path of steps from a new world, known by the
  * fingerprint at its end. For each visit the world is built anew and led along the path, which
- * costs some thousands of small steps a state but needs no copies of real objects. For one
- * exploration; one thread.
+ * costs some hundred small steps a state but needs no copies of real objects. For one exploration;
+ * one thread.
  */
 public final class WorldModel implements Model<WorldModel.Visit> {
   /** A world at the end of a path. Equal if the fingerprints are, and the beginnings. */

@@ -2,6 +2,7 @@ package io.orbitkv.tck.reference;
 
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.Region;
+import io.orbitkv.api.RegistrationState;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.api.spi.Registration;
 
@@ -10,8 +11,7 @@ final class ReferenceRegistration implements Registration {
   private final ReferenceTransport transport;
   private final Region region;
   private int users;
-  private boolean revoked;
-  private boolean closed;
+  private RegistrationState state = RegistrationState.REGISTERED;
 
   ReferenceRegistration(ReferenceTransport transport, Region region) {
     this.transport = transport;
@@ -29,7 +29,7 @@ final class ReferenceRegistration implements Registration {
   }
 
   synchronized void use() {
-    if (revoked || closed) {
+    if (state != RegistrationState.REGISTERED) {
       throw new TransportException(
           FaultCode.NOT_FOUND, region.id() + " is revoked; register it again");
     }
@@ -42,19 +42,26 @@ final class ReferenceRegistration implements Registration {
 
   @Override
   public synchronized void revoke() {
-    revoked = true;
+    if (state != RegistrationState.REVOKED) {
+      become(RegistrationState.REVOKED);
+    }
   }
 
   @Override
   public synchronized void close() {
-    if (closed) {
-      throw new IllegalStateException("the registration of " + region.id() + " is closed already");
-    }
     if (users > 0 && !transport.has(Defect.RELEASE_CANNOT_FAIL)) {
       throw new TransportException(
           FaultCode.IN_USE, region.id() + " has " + users + " users; drain them first");
     }
-    closed = true;
+    become(RegistrationState.CLOSED);
     transport.forget(this);
+  }
+
+  private void become(RegistrationState next) {
+    if (!state.canBecome(next)) {
+      throw new IllegalStateException(
+          "the registration of " + region.id() + " can not go from " + state + " to " + next);
+    }
+    state = next;
   }
 }

@@ -2,6 +2,7 @@ package io.orbitkv.tck.template;
 
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.Region;
+import io.orbitkv.api.RegistrationState;
 import io.orbitkv.api.spi.Registration;
 
 /** Counts who may touch the region; can be given up when nobody may. */
@@ -9,8 +10,7 @@ final class TemplateRegistration implements Registration {
   private final TemplateTransport transport;
   private final Region region;
   private int users;
-  private boolean revoked;
-  private boolean closed;
+  private RegistrationState state = RegistrationState.REGISTERED;
 
   TemplateRegistration(TemplateTransport transport, Region region) {
     this.transport = transport;
@@ -28,7 +28,7 @@ final class TemplateRegistration implements Registration {
   }
 
   synchronized void use() {
-    if (revoked || closed) {
+    if (state != RegistrationState.REGISTERED) {
       throw TemplateTransport.refuse(FaultCode.NOT_FOUND, region.id() + " is revoked");
     }
     users++;
@@ -40,18 +40,24 @@ final class TemplateRegistration implements Registration {
 
   @Override
   public synchronized void revoke() {
-    revoked = true;
+    if (state != RegistrationState.REVOKED) {
+      become(RegistrationState.REVOKED);
+    }
   }
 
   @Override
   public synchronized void close() {
-    if (closed) {
-      throw new IllegalStateException(region.id() + " is closed already");
-    }
     if (users > 0) {
       throw TemplateTransport.refuse(FaultCode.IN_USE, region.id() + " has " + users + " users");
     }
-    closed = true;
+    become(RegistrationState.CLOSED);
     transport.regions.remove(region.id());
+  }
+
+  private void become(RegistrationState next) {
+    if (!state.canBecome(next)) {
+      throw new IllegalStateException(region.id() + " can not go from " + state + " to " + next);
+    }
+    state = next;
   }
 }

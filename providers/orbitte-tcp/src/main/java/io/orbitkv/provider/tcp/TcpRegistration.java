@@ -2,6 +2,7 @@ package io.orbitkv.provider.tcp;
 
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.Region;
+import io.orbitkv.api.RegistrationState;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.api.spi.Registration;
 
@@ -13,8 +14,7 @@ final class TcpRegistration implements Registration {
   private final RegionTable table;
   private final Region region;
   private int users;
-  private boolean revoked;
-  private boolean closed;
+  private RegistrationState state = RegistrationState.REGISTERED;
 
   TcpRegistration(RegionTable table, Region region) {
     this.table = table;
@@ -38,10 +38,13 @@ final class TcpRegistration implements Registration {
    * @throws TransportException NOT_FOUND if it is revoked or closed
    */
   synchronized void use() {
-    if (revoked || closed) {
+    if (state != RegistrationState.REGISTERED) {
       throw new TransportException(
           FaultCode.NOT_FOUND,
-          region.id() + (closed ? " is not registered" : " is revoked; register it again"));
+          region.id()
+              + (state == RegistrationState.REVOKED
+                  ? " is revoked; register it again"
+                  : " is not registered"));
     }
     users++;
   }
@@ -56,20 +59,27 @@ final class TcpRegistration implements Registration {
 
   @Override
   public synchronized void revoke() {
-    revoked = true;
+    if (state != RegistrationState.REVOKED) {
+      become(RegistrationState.REVOKED);
+    }
   }
 
   @Override
   public synchronized void close() {
-    if (closed) {
-      throw new IllegalStateException("the registration of " + region.id() + " is closed already");
-    }
     if (users > 0) {
       throw new TransportException(
           FaultCode.IN_USE,
           region.id() + " is in use by " + users + " tickets and source holds; drain them first");
     }
-    closed = true;
+    become(RegistrationState.CLOSED);
     table.remove(this);
+  }
+
+  private void become(RegistrationState next) {
+    if (!state.canBecome(next)) {
+      throw new IllegalStateException(
+          "the registration of " + region.id() + " can not go from " + state + " to " + next);
+    }
+    state = next;
   }
 }

@@ -1,0 +1,110 @@
+package io.orbitkv.manager.transfer;
+
+import io.orbitkv.adapter.BlockName;
+import io.orbitkv.manager.catalog.Digest;
+import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares fetched blocks with the digests that their owners granted them with, on threads of its
+ * own ({@code orbitkv-digest}, as many as there are processors, which end when there is nothing to
+ * do), and counts. Thread-safe.
+ */
+public final class DigestChecks implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(DigestChecks.class);
+  private static final int SHOWN_HASH_BYTES = 8;
+  private static final int SHOWN_NAMESPACE = 64;
+  private static final long IDLE_SECONDS = 10;
+
+  private final ThreadPoolExecutor threads;
+  private final LongAdder checked = new LongAdder();
+  private final LongAdder mismatches = new LongAdder();
+  private final Map<String, LongAdder> mismatchesByOwner = new ConcurrentHashMap<>();
+
+  /** Nothing checked yet. */
+  public DigestChecks() {
+    int most = Runtime.getRuntime().availableProcessors();
+    this.threads =
+        new ThreadPoolExecutor(
+            most,
+            most,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().daemon().name("orbitkv-digest-", 1).factory());
+    this.threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** Runs a check soon, on another thread; false after {@link #close()}: it will not run. */
+  boolean submit(Runnable check) {
+    try {
+      threads.execute(check);
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Compares one block.
+   *
+   * @param owner control address of the Manager that it was read from
+   * @param bytes of the block; nothing can write them any more
+   */
+  boolean matches(String owner, BlockName name, MemorySegment bytes, Digest expected) {
+    boolean same = Digest.of(bytes).equals(expected);
+    checked.increment();
+    if (!same) {
+      mismatches.increment();
+      mismatchesByOwner.computeIfAbsent(owner, _ -> new LongAdder()).increment();
+      LOG.warn(
+          "digest mismatch: {} bytes of block {} from {} are not what was published; they are not"
+              + " stored. If it repeats, check that host's memory and the network to it",
+          bytes.byteSize(),
+          shortened(name),
+          owner);
+    }
+    return same;
+  }
+
+  /** Blocks that were compared. */
+  public long checked() {
+    return checked.sum();
+  }
+
+  /** Those of them that were not what was published. */
+  public long mismatches() {
+    return mismatches.sum();
+  }
+
+  /** The same by the control address of the Manager that they were read from. */
+  public Map<String, LongAdder> mismatchesByOwner() {
+    return new TreeMap<>(mismatchesByOwner);
+  }
+
+  /** Takes no more; what was taken runs to its end. */
+  @Override
+  public void close() {
+    threads.shutdown();
+  }
+
+  private static String shortened(BlockName name) {
+    String namespace = name.namespace();
+    String hash = HexFormat.of().formatHex(name.hash());
+    int digits = Math.min(hash.length(), 2 * SHOWN_HASH_BYTES);
+    return namespace.substring(0, Math.min(namespace.length(), SHOWN_NAMESPACE))
+        + "/"
+        + hash.substring(0, digits)
+        + (digits < hash.length() ? ".." : "");
+  }
+}
