@@ -5,5 +5,6 @@ module io.orbitkv.adapter {
   requires transitive io.orbitkv.ffm;
 
   exports io.orbitkv.adapter;
+  exports io.orbitkv.adapter.restore;
   exports io.orbitkv.adapter.wire;
 }

@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -48,6 +49,10 @@ public final class ManagerClient implements AutoCloseable {
   private final Connection connection;
   private final List<SharedMapping> arenas;
   private final Set<BlockLease> leases = ConcurrentHashMap.newKeySet();
+
+  /** Queries whose answer has not been dealt with; none begins after {@code closed}. */
+  private final Map<Object, CompletableFuture<Void>> queries = new ConcurrentHashMap<>();
+
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private ManagerClient(Path socket, ClientOptions options, Bootstrap bootstrap) {
@@ -188,6 +193,17 @@ public final class ManagerClient implements AutoCloseable {
     List<BlockName> asked = List.copyOf(names);
     long flags = (query.fetch() ? QUERY_FLAG_FETCH : 0) | (query.prefix() ? QUERY_FLAG_PREFIX : 0);
     CompletableFuture<BlockLease> found = new CompletableFuture<>();
+    CompletableFuture<Void> dealtWith = new CompletableFuture<>();
+    Object key = new Object();
+    queries.put(key, dealtWith);
+    if (closed.get()) {
+      queries.remove(key);
+      found.completeExceptionally(
+          new TransportException(
+              FaultCode.PEER_LOST,
+              "Manager behind " + socket + ": this client was closed; connect again"));
+      return found;
+    }
     CompletableFuture<Frame> answer =
         connection.command(Opcode.QUERY, Names.encode(asked), query.deadline().toNanos(), flags);
     var _ =
@@ -200,6 +216,11 @@ public final class ManagerClient implements AutoCloseable {
                   } else if (!found.complete(lease)) {
                     var _ = lease.tryClose();
                   }
+                })
+            .whenComplete(
+                (_, _) -> {
+                  queries.remove(key);
+                  dealtWith.complete(null);
                 });
     return found;
   }
@@ -234,8 +255,9 @@ public final class ManagerClient implements AutoCloseable {
 
   /**
    * Releases the leases, ends the session and unmaps the arenas once no copy is under way. Waits
-   * for the Manager's last answer for the client's timeout; then fails what is outstanding. Memory
-   * that was allocated is unmapped by its own {@code close()}. A second call does nothing.
+   * for the answers of queries, whose leases it releases, and for the Manager's last answer, for
+   * the client's timeout each; then fails what is outstanding. Memory that was allocated is
+   * unmapped by its own {@code close()}. A second call does nothing.
    */
   @Override
   public void close() {
@@ -247,6 +269,12 @@ public final class ManagerClient implements AutoCloseable {
         var _ = lease.tryClose();
       }
       if (connection.alive()) {
+        // The Manager reads nothing behind CLOSE: no release of a lease that comes later either.
+        var _ =
+            connection.await(
+                CompletableFuture.allOf(queries.values().toArray(CompletableFuture[]::new)),
+                "close",
+                options.timeout());
         connection.flush(options.timeout());
         var _ = control("close", FrameKind.CLOSE, FrameKind.CLOSED, EMPTY);
       }

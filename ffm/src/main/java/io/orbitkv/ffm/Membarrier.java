@@ -9,14 +9,29 @@ public final class Membarrier {
   private static final int QUERY = 0;
   private static final int GLOBAL_EXPEDITED = 2;
   private static final int REGISTER_GLOBAL_EXPEDITED = 4;
+  private static final int NEEDED = GLOBAL_EXPEDITED | REGISTER_GLOBAL_EXPEDITED;
 
   private Membarrier() {}
 
   /** Whether this kernel offers the barrier. */
   public static boolean supported() {
     long commands = WaitCalls.membarrier(QUERY);
-    int needed = GLOBAL_EXPEDITED | REGISTER_GLOBAL_EXPEDITED;
-    return commands > 0 && (commands & needed) == needed;
+    return commands > 0 && (commands & NEEDED) == NEEDED;
+  }
+
+  /**
+   * Checks that this kernel offers the barrier, before anybody depends on it.
+   *
+   * @throws NativeException in one line, with the fix, if it does not
+   */
+  public static void require() {
+    long commands = WaitCalls.membarrier(QUERY);
+    if (commands < 0) {
+      throw refused("QUERY", (int) -commands);
+    }
+    if ((commands & NEEDED) != NEEDED) {
+      throw refused("QUERY: commands 0x" + Long.toHexString(commands), Errno.EINVAL);
+    }
   }
 
   /**
@@ -42,8 +57,12 @@ public final class Membarrier {
   private static void call(int command, String name) {
     long result = WaitCalls.membarrier(command);
     if (result < 0) {
-      throw new NativeException(
-          "membarrier(" + name + ")", (int) -result, "needs Linux 4.16 and no filter against it");
+      throw refused(name, (int) -result);
     }
+  }
+
+  private static NativeException refused(String command, int errno) {
+    return new NativeException(
+        "membarrier(" + command + ")", errno, "needs Linux 4.16 and no seccomp filter against it");
   }
 }
