@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 /**
  * The leases of engine processes on blocks. A lease ends by the engine's word that it reads no
@@ -24,11 +25,18 @@ public final class LeaseTable {
   private final Map<Long, Integer> pendingReads = new HashMap<>();
   private final Set<Long> exited = new HashSet<>();
   private final long lifetimeNanos;
+  private final LongSupplier clock;
   private long lastId;
 
   /** A table whose leases last so long, in ns. */
   public LeaseTable(long lifetimeNanos) {
+    this(lifetimeNanos, System::nanoTime);
+  }
+
+  /** As above, with a clock that a simulation drives. */
+  LeaseTable(long lifetimeNanos, LongSupplier clock) {
     this.lifetimeNanos = lifetimeNanos;
+    this.clock = clock;
   }
 
   /**
@@ -68,7 +76,7 @@ public final class LeaseTable {
   }
 
   private Granted add(long holder, List<Hold> holds) {
-    long expiresAt = System.nanoTime() + lifetimeNanos;
+    long expiresAt = clock.getAsLong() + lifetimeNanos;
     long id = ++lastId;
     leases.put(id, new Lease(holder, expiresAt, List.copyOf(holds)));
     return new Granted(id, expiresAt);
@@ -112,7 +120,7 @@ public final class LeaseTable {
 
   /** How many of them are past their time and still hold memory. */
   public synchronized long expired() {
-    long now = System.nanoTime();
+    long now = clock.getAsLong();
     return leases.values().stream().filter(lease -> lease.expiresAtNanos - now < 0).count();
   }
 }

@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -51,7 +52,7 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
   private final Supplier<PeerHello> self;
   private final BiConsumer<Epoch, GrantId> revoked;
   private final AtomicLong lastId = new AtomicLong();
-  private final ScheduledThreadPoolExecutor expiries;
+  private final ScheduledExecutorService expiries;
 
   // Guarded by this.
   private final Map<TicketId, Grant> byTicket = new HashMap<>();
@@ -76,6 +77,19 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
       GrantLimits limits,
       Supplier<PeerHello> self,
       BiConsumer<Epoch, GrantId> revoked) {
+    this(catalog, transport, issuer, coordinator, limits, self, revoked, expiryThread());
+  }
+
+  /** As above, with expiries that a simulation drives. */
+  GrantAuthority(
+      Catalog catalog,
+      Transport transport,
+      ReceiptIssuer issuer,
+      DrainCoordinator coordinator,
+      GrantLimits limits,
+      Supplier<PeerHello> self,
+      BiConsumer<Epoch, GrantId> revoked,
+      ScheduledExecutorService expiries) {
     this.catalog = catalog;
     this.transport = transport;
     this.issuer = issuer;
@@ -83,10 +97,15 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
     this.limits = limits;
     this.self = self;
     this.revoked = revoked;
-    this.expiries =
+    this.expiries = expiries;
+  }
+
+  private static ScheduledExecutorService expiryThread() {
+    ScheduledThreadPoolExecutor thread =
         new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("orbitkv-grant-expiry").factory());
-    this.expiries.setRemoveOnCancelPolicy(true);
+    thread.setRemoveOnCancelPolicy(true);
+    return thread;
   }
 
   @Override

@@ -59,6 +59,13 @@ public final class Pool {
     free.add(new FreeRanges(this.capacity));
   }
 
+  /** As above, over an arena that stays the caller's: a simulation makes many pools in turn. */
+  Pool(MemoryArena arena) {
+    this.capacity = arena.bytes();
+    arenas.add(arena);
+    free.add(new FreeRanges(arena.bytes()));
+  }
+
   /** The arenas, in order of their index; fixed. */
   public List<MemoryArena> arenas() {
     return List.copyOf(arenas);

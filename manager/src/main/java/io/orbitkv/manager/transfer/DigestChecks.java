@@ -7,6 +7,7 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -26,15 +27,24 @@ public final class DigestChecks implements AutoCloseable {
   private static final int SHOWN_NAMESPACE = 64;
   private static final long IDLE_SECONDS = 10;
 
-  private final ThreadPoolExecutor threads;
+  private final ExecutorService threads;
   private final LongAdder checked = new LongAdder();
   private final LongAdder mismatches = new LongAdder();
   private final Map<String, LongAdder> mismatchesByOwner = new ConcurrentHashMap<>();
 
   /** Nothing checked yet. */
   public DigestChecks() {
+    this(threads());
+  }
+
+  /** As above, with threads that a simulation drives. */
+  DigestChecks(ExecutorService threads) {
+    this.threads = threads;
+  }
+
+  private static ExecutorService threads() {
     int most = Runtime.getRuntime().availableProcessors();
-    this.threads =
+    ThreadPoolExecutor threads =
         new ThreadPoolExecutor(
             most,
             most,
@@ -42,7 +52,8 @@ public final class DigestChecks implements AutoCloseable {
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
             Thread.ofPlatform().daemon().name("orbitkv-digest-", 1).factory());
-    this.threads.allowCoreThreadTimeOut(true);
+    threads.allowCoreThreadTimeOut(true);
+    return threads;
   }
 
   /** Runs a check soon, on another thread; false after {@link #close()}: it will not run. */

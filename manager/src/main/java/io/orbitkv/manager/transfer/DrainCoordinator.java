@@ -16,6 +16,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,16 +46,17 @@ public final class DrainCoordinator implements AutoCloseable {
   private static final class Waiting {
     private final Supplier<Optional<DrainReceipt>> drain;
     private final Listener listener;
-    private final long sinceNanos = System.nanoTime();
+    private final long sinceNanos;
     private final AtomicBoolean complained = new AtomicBoolean();
 
     // Guarded by this entry.
     private boolean quarantined;
     private boolean done;
 
-    Waiting(Supplier<Optional<DrainReceipt>> drain, Listener listener) {
+    Waiting(Supplier<Optional<DrainReceipt>> drain, Listener listener, long sinceNanos) {
       this.drain = drain;
       this.listener = listener;
+      this.sinceNanos = sinceNanos;
     }
   }
 
@@ -62,9 +64,8 @@ public final class DrainCoordinator implements AutoCloseable {
   private final ReceiptCounters counters;
   private final long quarantineAfterNanos;
   private final Map<ReceiptSubject, Waiting> waiting = new LinkedHashMap<>();
-  private final ScheduledExecutorService retries =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform().daemon().name("orbitkv-drain").factory());
+  private final ScheduledExecutorService retries;
+  private final LongSupplier clock;
   private final Map<ReceiptSubject, DrainReceipt> early = new LinkedHashMap<>();
   private boolean retryScheduled;
   private List<CompletableFuture<Boolean>> idleWaiters = new ArrayList<>();
@@ -77,9 +78,27 @@ public final class DrainCoordinator implements AutoCloseable {
    */
   public DrainCoordinator(
       ReceiptIssuer issuer, ReceiptCounters counters, long quarantineAfterNanos) {
+    this(
+        issuer,
+        counters,
+        quarantineAfterNanos,
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("orbitkv-drain").factory()),
+        System::nanoTime);
+  }
+
+  /** As above, with a clock and a thread that a simulation drives. */
+  DrainCoordinator(
+      ReceiptIssuer issuer,
+      ReceiptCounters counters,
+      long quarantineAfterNanos,
+      ScheduledExecutorService retries,
+      LongSupplier clock) {
     this.issuer = issuer;
     this.counters = counters;
     this.quarantineAfterNanos = quarantineAfterNanos;
+    this.retries = retries;
+    this.clock = clock;
   }
 
   /**
@@ -89,7 +108,7 @@ public final class DrainCoordinator implements AutoCloseable {
    */
   public void watch(
       ReceiptSubject subject, Supplier<Optional<DrainReceipt>> drain, Listener listener) {
-    Waiting entry = new Waiting(drain, listener);
+    Waiting entry = new Waiting(drain, listener, clock.getAsLong());
     DrainReceipt handedOver;
     synchronized (waiting) {
       waiting.put(subject, entry);
@@ -242,7 +261,7 @@ public final class DrainCoordinator implements AutoCloseable {
     synchronized (entry) {
       if (entry.done
           || entry.quarantined
-          || System.nanoTime() - entry.sinceNanos < quarantineAfterNanos) {
+          || clock.getAsLong() - entry.sinceNanos < quarantineAfterNanos) {
         return;
       }
       entry.quarantined = true;

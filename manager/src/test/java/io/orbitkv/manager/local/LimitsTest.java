@@ -94,6 +94,8 @@ final class LimitsTest {
         assertExhausted(two.command(Opcode.QUERY, i, NAMES, SECOND, 0));
       }
       assertThat(blocks.heldReads()).isEqualTo(3);
+      assertThat(server.pendingQueries()).isEqualTo(3);
+      assertThat(server.refusals()).isEqualTo(4);
       blocks.answerReads(one.welcome().session(), List.of(NAME));
       one.next().discard();
       one.next().discard();
