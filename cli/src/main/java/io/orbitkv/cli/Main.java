@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
       ReplayCommand.class,
       QuickstartCommand.class,
       TckCommand.class,
+      BenchCommand.class,
     })
 public final class Main implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();

@@ -41,15 +41,17 @@ final class ManagerProcess {
    */
   static ManagerProcess start(String name, Path directory, String poolBytes)
       throws CommandException {
-    List<String> command = new ArrayList<>();
-    if (Files.isExecutable(PARENT_DEATH)) {
-      // Even a SIGKILL of this process takes the child along.
-      command.addAll(List.of(PARENT_DEATH.toString(), "--pdeathsig", "TERM"));
-    }
-    command.addAll(launcher());
+    return start(name, directory, poolBytes, List.of());
+  }
+
+  /** As above, with further options of the Manager. */
+  static ManagerProcess start(String name, Path directory, String poolBytes, List<String> further)
+      throws CommandException {
+    List<String> command = endingWithThis(launcher());
     command.addAll(List.of("manager", "--socket", socketIn(directory, name).toString()));
     command.addAll(List.of("--host", "127.0.0.1", "--port", "0", "--pool-bytes", poolBytes));
     command.addAll(List.of("--membership", "local"));
+    command.addAll(further);
     command.addAll(List.of("--registry-directory", directory.resolve("registry").toString()));
     ProcessBuilder builder =
         new ProcessBuilder(command)
@@ -81,7 +83,18 @@ final class ManagerProcess {
     return directory.resolve(name + ".out");
   }
 
-  private static List<String> launcher() {
+  /** A command whose process ends with this one, even by a SIGKILL of it, where that can be had. */
+  static List<String> endingWithThis(List<String> command) {
+    List<String> all = new ArrayList<>();
+    if (Files.isExecutable(PARENT_DEATH)) {
+      all.addAll(List.of(PARENT_DEATH.toString(), "--pdeathsig", "TERM"));
+    }
+    all.addAll(command);
+    return all;
+  }
+
+  /** The words that start this program, as this process was started. */
+  static List<String> launcher() {
     String home = System.getProperty("orbitkv.home");
     if (home != null && Files.isExecutable(Path.of(home, "bin", "orbitkv"))) {
       return List.of(Path.of(home, "bin", "orbitkv").toString());
@@ -96,6 +109,10 @@ final class ManagerProcess {
     }
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
     return command;
+  }
+
+  ProcessHandle handle() {
+    return process.toHandle();
   }
 
   Path socket() {

@@ -66,8 +66,14 @@ final class Quickstart implements AutoCloseable {
    * @param poolBytes size of each pool, as the Manager's option takes it
    */
   void start(String poolBytes) throws CommandException, InterruptedException {
-    for (String name : NAMES) {
-      start(name, poolBytes);
+    start(List.of(poolBytes, poolBytes), List.of());
+  }
+
+  /** As above, each with its own pool, and both with further options of the Manager. */
+  void start(List<String> poolBytes, List<String> further)
+      throws CommandException, InterruptedException {
+    for (int i = 0; i < NAMES.size(); i++) {
+      start(NAMES.get(i), poolBytes.get(i), further);
     }
     for (ManagerProcess manager : managers) {
       manager.awaitReady(READY);
@@ -78,11 +84,12 @@ final class Quickstart implements AutoCloseable {
   }
 
   // Nothing is started once the end has begun: who would end it?
-  private synchronized void start(String name, String poolBytes) throws CommandException {
+  private synchronized void start(String name, String poolBytes, List<String> further)
+      throws CommandException {
     if (abandoned) {
       throw new CommandException("quickstart was ended");
     }
-    managers.add(ManagerProcess.start(name, directory, poolBytes));
+    managers.add(ManagerProcess.start(name, directory, poolBytes, further));
   }
 
   private static void awaitPeer(ManagerProcess manager)
@@ -100,6 +107,11 @@ final class Quickstart implements AutoCloseable {
         TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
       }
     }
+  }
+
+  /** The Managers, in the order of their start. */
+  List<ManagerProcess> managers() {
+    return List.copyOf(managers);
   }
 
   /** Replays requests against both, in turn. */

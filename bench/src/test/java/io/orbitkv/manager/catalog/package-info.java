@@ -1,0 +1,5 @@
+/** Benchmarks of single pieces of this package; one class, one question. */
+@NullMarked
+package io.orbitkv.manager.catalog;
+
+import org.jspecify.annotations.NullMarked;
