@@ -2,14 +2,17 @@ package io.orbitkv.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.orbitkv.adapter.BlockLease;
 import io.orbitkv.adapter.QueryOptions;
 import io.orbitkv.systemtests.rig.Await;
 import io.orbitkv.systemtests.rig.Engine;
 import io.orbitkv.systemtests.rig.Page;
 import io.orbitkv.systemtests.rig.Rig;
+import io.orbitkv.systemtests.rig.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -23,6 +26,7 @@ class BrokenStreamTest {
       IntStream.concat(IntStream.of(0), IntStream.range(8, 40)).toArray();
 
   private static final int CUTS = 12;
+  private static final Duration SOON = Duration.ofSeconds(20);
 
   @RegisterExtension final Rig rig = new Rig();
 
@@ -53,6 +57,63 @@ class BrokenStreamTest {
             Duration.ofSeconds(15),
             () -> reader.read(pages, options).size() == 4);
       }
+    }
+    pair.a().awaitQuiet();
+    pair.b().awaitQuiet();
+  }
+
+  // Guard: TcpTicket.settle, which only whoever drains the gate calls: one outcome, after the last
+  // part has ended (BB-05), though the first has failed long before.
+  @Test
+  void partThatFailsEndsTheReadWhenTheOthersHaveLeft() {
+    Rig.ProxiedPair pair =
+        rig.proxied(
+            "--orbitte-tcp-connections",
+            "8",
+            // So that each has its parts.
+            "--orbitte-tcp-window-bytes",
+            "1048576",
+            "--retirement-grace",
+            "60s",
+            "--transfer-progress-timeout",
+            "60s");
+    List<Page> block = Page.of(1, 1, 1, 16 << 20).toList();
+    try (Engine engine = pair.a().engine();
+        Engine reader = pair.b().engine()) {
+      List<Page> first = Page.of(2, 1, 1, 16 << 20).toList();
+      engine.store(first);
+      engine.store(block);
+      assertThat(reader.read(first, QueryOptions.FETCH)).hasSize(1);
+      Await.until(
+          "all connections are up",
+          SOON,
+          () -> pair.b().status().number("transport.outgoing_connections") == 8);
+      pair.data().valve().holdAfter(4 << 20);
+      CompletableFuture<BlockLease> read =
+          reader
+              .client()
+              .query(
+                  List.of(block.getFirst().name()),
+                  QueryOptions.FETCH.withDeadline(Duration.ofSeconds(60)));
+      Await.until("all parts hang", SOON, () -> pair.data().valve().total() >= 20 << 20);
+      pair.data().cutBusiest();
+      Await.until(
+          "B has noticed",
+          SOON,
+          () -> pair.b().status().number("transport.connection_failures") == 1);
+      Status between = pair.b().status();
+      assertThat(between.holds("destination")).isEqualTo(1);
+      assertThat(between.number("tickets.undrained")).isEqualTo(1);
+      assertThat(between.number("tickets.outcomes.Failed")).isZero();
+      assertThat(read).isNotDone();
+
+      pair.data().valve().open();
+      Await.until("B answers", SOON, read::isDone);
+      try (BlockLease lease = read.join()) {
+        assertThat(lease.blocks()).isEmpty();
+      }
+      assertThat(pair.b().awaitQuiet().number("tickets.outcomes.Failed")).isEqualTo(1);
+      assertThat(reader.read(block, QueryOptions.FETCH)).hasSize(1);
     }
     pair.a().awaitQuiet();
     pair.b().awaitQuiet();

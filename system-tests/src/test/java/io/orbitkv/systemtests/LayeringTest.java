@@ -29,6 +29,7 @@ class LayeringTest {
   private static final String PROVIDERS = "io.orbitkv.provider..";
   private static final String CLI = "io.orbitkv.cli..";
   private static final String TCK = "io.orbitkv.tck..";
+  private static final String BENCH = "io.orbitkv.bench..";
 
   private static final String JDK = "java..";
   // Annotations: they need no jar at run time.
@@ -43,7 +44,7 @@ class LayeringTest {
   static void readModules() throws IOException {
     Path root = Path.of(System.getProperty("orbitkv.root", "..")).toRealPath();
     List<Path> compiled = new ArrayList<>();
-    for (String module : List.of("api", "ffm", "tck", "adapter", "manager", "cli")) {
+    for (String module : List.of("api", "ffm", "tck", "adapter", "manager", "bench", "cli")) {
       compiled.add(root.resolve(module).resolve("target/classes"));
     }
     try (Stream<Path> providers = Files.list(root.resolve("providers"))) {
@@ -78,6 +79,21 @@ class LayeringTest {
     check(
         only(
             TCK, TCK, API, FFM, "org.junit..", "org.assertj..", "org.opentest4j..", JDK, JSPECIFY));
+  }
+
+  @Test
+  void benchDrivesAnyProviderAndKnowsNone() {
+    check(
+        only(
+            BENCH,
+            BENCH,
+            API,
+            FFM,
+            ADAPTER,
+            "com.google.gson..",
+            "org.HdrHistogram..",
+            JDK,
+            JSPECIFY));
   }
 
   @Test

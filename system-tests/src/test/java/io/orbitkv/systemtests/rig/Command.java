@@ -21,23 +21,37 @@ import java.util.concurrent.TimeUnit;
  * @param err its standard error
  */
 public record Command(String line, int exit, String out, String err) {
-  private static final Path LAUNCHER =
-      Path.of(System.getProperty("orbitkv.home", "../cli/target/orbitkv"), "bin", "orbitkv")
+  private static final Path HOME =
+      Path.of(System.getProperty("orbitkv.home", "../cli/target/orbitkv"))
           .toAbsolutePath()
           .normalize();
 
-  /** Serial collector and cheap compiler: a test's processes are many, small and short. */
+  /**
+   * Serial collector and cheap compiler: a test's processes are many, small and short. What they
+   * have off heap is counted for {@link ProcessUse}.
+   */
   private static final String JVM =
-      "-Xmx160m -XX:-UseG1GC -XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+      "-Xmx160m -XX:-UseG1GC -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+          + " -XX:NativeMemoryTracking=summary";
+
+  /** Where the distribution is. */
+  public static Path home() {
+    return HOME;
+  }
 
   /** A process of the distribution that was not started yet, clean of this one's settings. */
   static ProcessBuilder builder(List<String> prefix, List<String> arguments) {
-    if (!Files.isExecutable(LAUNCHER)) {
+    return builder(HOME, prefix, arguments);
+  }
+
+  private static ProcessBuilder builder(Path home, List<String> prefix, List<String> arguments) {
+    Path launcher = home.resolve("bin").resolve("orbitkv");
+    if (!Files.isExecutable(launcher)) {
       throw new IllegalStateException(
-          LAUNCHER + " is missing: build the cli module first (mvn package)");
+          launcher + " is missing: build the cli module first (mvn package)");
     }
     List<String> line = new ArrayList<>(prefix);
-    line.add(LAUNCHER.toString());
+    line.add(launcher.toString());
     line.addAll(arguments);
     ProcessBuilder builder = new ProcessBuilder(line);
     builder.environment().keySet().removeIf(name -> name.startsWith("ORBITKV_"));
@@ -49,15 +63,16 @@ public record Command(String line, int exit, String out, String err) {
   /**
    * Runs a command to its end.
    *
+   * @param home where it is installed
    * @param directory where its output is kept meanwhile
    * @throws AssertionError if it does not end by the deadline; it is killed then
    */
-  static Command run(Path directory, Duration deadline, List<String> arguments) {
+  static Command run(Path home, Path directory, Duration deadline, List<String> arguments) {
     String line = "orbitkv " + String.join(" ", arguments);
     try {
       Path out = Files.createTempFile(directory, "command-", ".out");
       Path err = Files.createTempFile(directory, "command-", ".err");
-      ProcessBuilder builder = builder(List.of(), arguments).directory(directory.toFile());
+      ProcessBuilder builder = builder(home, List.of(), arguments).directory(directory.toFile());
       // Redirected, because a full pipe that nobody reads would hang the command.
       Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
       try {

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -136,7 +137,12 @@ public final class ManagerProcess implements AutoCloseable {
         this::log);
   }
 
-  /** Its process. */
+  /** What its process uses now. */
+  public ProcessUse use() {
+    return ProcessUse.of(process.pid(), Objects.requireNonNull(log.getParent()));
+  }
+
+  /** Its process id. */
   public long pid() {
     return process.pid();
   }

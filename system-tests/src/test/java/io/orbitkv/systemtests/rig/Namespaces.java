@@ -84,6 +84,25 @@ public final class Namespaces implements AutoCloseable {
     }
   }
 
+  /**
+   * Loses what that side sends to the other one by IPv4, and nothing of what it is sent: the other
+   * side's hardware address is a wrong one from now on.
+   */
+  public void mute(String side) {
+    String other = side.equals("a") ? "b" : "a";
+    in(
+        side,
+        "neigh",
+        "replace",
+        ipv4(other),
+        "lladdr",
+        "02:00:00:00:00:01",
+        "dev",
+        prefix + "v" + side,
+        "nud",
+        "permanent");
+  }
+
   private void build() {
     SIDES.forEach(side -> run("ip", "netns", "add", prefix + side));
     run(

@@ -49,16 +49,19 @@ public record Page(int request, int number, int generation, int bytes) {
     }
   }
 
-  /** Where the memory differs first from its pattern; -1 if nowhere. */
+  /**
+   * Where the memory differs first from its pattern; -1 if nowhere. Of memory that is shorter than
+   * the page, its whole words count.
+   */
   public long firstWrongByte(MemorySegment memory) {
     long key = key();
-    long words = bytes / Long.BYTES;
+    long words = Math.min(bytes, memory.byteSize()) / Long.BYTES;
     for (long i = 0; i < words; i++) {
       if (memory.get(WORD, i * Long.BYTES) != mix(key + i * GOLDEN)) {
         return i * Long.BYTES;
       }
     }
-    for (long at = words * Long.BYTES; at < bytes; at++) {
+    for (long at = words * Long.BYTES; at < bytes && memory.byteSize() >= bytes; at++) {
       if (memory.get(ValueLayout.JAVA_BYTE, at) != (byte) key) {
         return at;
       }

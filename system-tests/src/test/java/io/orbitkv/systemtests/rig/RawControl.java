@@ -16,6 +16,7 @@ import io.orbitkv.manager.control.proto.Offer;
 import io.orbitkv.manager.control.proto.PeerControlGrpc;
 import io.orbitkv.manager.control.proto.Ticket;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -102,9 +103,27 @@ public final class RawControl implements AutoCloseable {
     }
   }
 
+  /** Waits until the owner says by itself that this grant is revoked. */
+  public void awaitRevoked(Offer offer) {
+    Await.until(
+        "the owner revokes " + offer.getGrant(),
+        Duration.ofSeconds(10),
+        () ->
+            replies.stream()
+                .anyMatch(
+                    reply ->
+                        reply.hasRevoked()
+                            && reply.getRevoked().getGrant().equals(offer.getGrant())));
+  }
+
+  /** Ends the stream and its connection without a word. */
+  public void hangUp() {
+    channel.shutdownNow();
+  }
+
   @Override
   public void close() {
-    channel.shutdownNow();
+    hangUp();
   }
 
   private ControlReply ask(ControlRequest.Builder request) {

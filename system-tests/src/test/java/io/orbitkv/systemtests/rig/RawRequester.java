@@ -38,6 +38,15 @@ public final class RawRequester implements AutoCloseable {
     return new RawRequester(owner);
   }
 
+  /** Connects to a Manager's transport, directly or through a proxy, and is accepted. */
+  public static RawRequester greeted(InetSocketAddress where, Epoch self, Epoch owner)
+      throws IOException {
+    RawRequester requester = connect(where);
+    requester.hello(self, owner);
+    requester.accepted();
+    return requester;
+  }
+
   /** Sends the preface of version 1. */
   public void hello(Epoch self, Epoch expected) throws IOException {
     ByteBuffer preface = ByteBuffer.allocate(PREFACE_BYTES).putLong(MAGIC).putShort((short) 1);
@@ -111,6 +120,15 @@ public final class RawRequester implements AutoCloseable {
   /** What the owner sends until it closes the connection. */
   public byte[] restOfStream() throws IOException {
     return in.readAllBytes();
+  }
+
+  /** The payload of a reply that the owner's close cuts off, as far as it came. */
+  public MemorySegment cutReply() throws IOException {
+    byte[] rest = restOfStream();
+    if (rest.length < REPLY_BYTES || rest[0] != Reply.DATA) {
+      throw new AssertionError("the owner sent no data but " + rest.length + " bytes");
+    }
+    return MemorySegment.ofArray(rest).asSlice(REPLY_BYTES);
   }
 
   @Override

@@ -88,10 +88,15 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
    * @param options flags for both
    */
   public ProxiedPair proxied(String... options) {
-    ManagerProcess a = launch("a", options).awaitReady();
+    return proxied(List.of(options), List.of(options));
+  }
+
+  /** As above, with flags for each. */
+  public ProxiedPair proxied(List<String> ofA, List<String> ofB) {
+    ManagerProcess a = launch("a", ofA.toArray(String[]::new)).awaitReady();
     TcpProxy data = keep(TcpProxy.to(a.data()));
-    TcpProxy control = keep(TcpProxy.inFrontOf(a, data));
-    List<String> arguments = new ArrayList<>(List.of(options));
+    TcpProxy control = keep(TcpProxy.unplugged().retarget(a, data));
+    List<String> arguments = new ArrayList<>(ofB);
     arguments.addAll(List.of("--peers", "127.0.0.1:" + control.port()));
     ManagerProcess b = launch("b", arguments.toArray(String[]::new)).awaitReady();
     b.awaitPeer(a);
@@ -100,7 +105,12 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
 
   /** Runs a command to its end. */
   public Command run(String... arguments) {
-    return Command.run(directory, COMMAND, List.of(arguments));
+    return runIn(Command.home(), arguments);
+  }
+
+  /** As {@link #run}, of another installation. */
+  public Command runIn(Path home, String... arguments) {
+    return Command.run(home, directory, COMMAND, List.of(arguments));
   }
 
   /** Starts an engine in a process of its own. */

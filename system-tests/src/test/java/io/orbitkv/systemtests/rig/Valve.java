@@ -4,18 +4,20 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What may pass, in bytes of the owner over all connections of a proxy, counted from the last
- * order. Open at first. Thread-safe.
+ * What may pass, in bytes of one side over all connections of a proxy, counted from the last order.
+ * Open at first. Thread-safe.
  */
 public final class Valve {
   private static final long STEPS_PER_SECOND = 100;
 
   private final Runnable cut;
+  private Runnable action;
   private long allowance = Long.MAX_VALUE;
   private long bytesPerSecond = Long.MAX_VALUE;
-  private long cutAt = Long.MAX_VALUE;
+  private long actAt = Long.MAX_VALUE;
   private long flipAt = Long.MAX_VALUE;
   private long swallowAt = Long.MAX_VALUE;
   private long swallowEnd = Long.MAX_VALUE;
@@ -25,6 +27,7 @@ public final class Valve {
 
   Valve(Runnable cut) {
     this.cut = cut;
+    this.action = cut;
   }
 
   /** Lets everything pass, also what waits. */
@@ -46,8 +49,14 @@ public final class Valve {
 
   /** Closes all connections once so many more bytes have passed; once. */
   public synchronized void cutAfter(long bytes) {
+    runAfter(bytes, cut);
+  }
+
+  /** Does something once so many more bytes have passed, before the next one; once. */
+  public synchronized void runAfter(long bytes, Runnable newAction) {
     reset();
-    cutAt = bytes;
+    actAt = bytes;
+    action = newAction;
   }
 
   /** Inverts one bit of the byte behind so many more bytes; once. */
@@ -76,7 +85,7 @@ public final class Valve {
     allowance = Long.MAX_VALUE;
     bytesPerSecond = Long.MAX_VALUE;
     nextNanos = System.nanoTime();
-    cutAt = Long.MAX_VALUE;
+    actAt = Long.MAX_VALUE;
     flipAt = Long.MAX_VALUE;
     swallowAt = Long.MAX_VALUE;
     swallowEnd = Long.MAX_VALUE;
@@ -96,8 +105,9 @@ public final class Valve {
         out.write(bytes, at, next);
       }
       at += Math.abs(next);
-      if (cutNow()) {
-        cut.run();
+      Runnable due = due();
+      if (due != null) {
+        due.run();
       }
     }
   }
@@ -110,7 +120,7 @@ public final class Valve {
       TimeUnit.NANOSECONDS.timedWait(this, wait);
       wait = waitNanos();
     }
-    long most = Math.min(count, Math.min(allowance - passed, cutAt - passed));
+    long most = Math.min(count, Math.min(allowance - passed, actAt - passed));
     if (bytesPerSecond < Long.MAX_VALUE) {
       most = Math.min(most, Math.max(1, bytesPerSecond / STEPS_PER_SECOND));
       nextNanos = System.nanoTime() + most * TimeUnit.SECONDS.toNanos(1) / bytesPerSecond;
@@ -135,11 +145,11 @@ public final class Valve {
     return bytesPerSecond == Long.MAX_VALUE ? 0 : nextNanos - System.nanoTime();
   }
 
-  private synchronized boolean cutNow() {
-    if (passed < cutAt) {
-      return false;
+  private synchronized @Nullable Runnable due() {
+    if (passed < actAt) {
+      return null;
     }
-    cutAt = Long.MAX_VALUE;
-    return true;
+    actAt = Long.MAX_VALUE;
+    return action;
   }
 }

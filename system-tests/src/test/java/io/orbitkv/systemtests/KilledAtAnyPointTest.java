@@ -1,0 +1,198 @@
+package io.orbitkv.systemtests;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.orbitkv.adapter.BlockLease;
+import io.orbitkv.adapter.Origin;
+import io.orbitkv.adapter.QueryOptions;
+import io.orbitkv.systemtests.rig.Await;
+import io.orbitkv.systemtests.rig.Engine;
+import io.orbitkv.systemtests.rig.ManagerProcess;
+import io.orbitkv.systemtests.rig.Page;
+import io.orbitkv.systemtests.rig.Rig;
+import io.orbitkv.systemtests.rig.Status;
+import io.orbitkv.systemtests.rig.TcpProxy;
+import io.orbitkv.systemtests.rig.Valve;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * SIGKILL of a Manager at a random byte of what two Managers say to each other: requester and owner
+ * in turns, in either direction of the payload or of the control stream. The survivor is the same
+ * all the time; it gets everything back by its own evidence before the next one comes.
+ */
+class KilledAtAnyPointTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final int PAGE_BYTES = 512 << 10;
+
+  /** What is read in one exchange, in one part. */
+  private static final int PAGES = 8;
+
+  /** Twice that: whatever a dead peer still held would be missed at once. */
+  private static final String POOL_BYTES = Integer.toString(2 * PAGES * PAGE_BYTES);
+
+  private static final QueryOptions READ = QueryOptions.FETCH.withDeadline(Duration.ofSeconds(5));
+
+  @RegisterExtension final Rig rig = new Rig();
+
+  private final long seed = System.nanoTime();
+  private final Random random = new Random(seed);
+
+  // Guard: for a dead requester GrantAuthority.peerLost and the handler that leaves its hold when
+  // its send fails; for a dead owner Lane.down, which ends what was in flight, and PartRead.finish,
+  // which gives the destination up.
+  @Test
+  void leavesItsPeerWithNothingHeld() {
+    kill(20);
+  }
+
+  @Test
+  @Tag("slow")
+  void leavesItsPeerWithNothingHeldAtManyPoints() {
+    kill(200);
+  }
+
+  private void kill(int points) {
+    System.out.println("seed " + seed);
+    Link toSurvivor = new Link(rig);
+    Link toVictim = new Link(rig);
+    ManagerProcess survivor = manager("s", toVictim).awaitReady();
+    toSurvivor.leadTo(survivor);
+    ManagerProcess next = manager("v", toSurvivor);
+    for (int point = 0; point < points; point++) {
+      ManagerProcess victim = next.awaitReady();
+      toVictim.leadTo(victim);
+      victim.awaitPeer(survivor);
+      survivor.awaitPeer(victim);
+      // It starts while this one dies.
+      next = manager("v", toSurvivor);
+      boolean ofOwner = point % 2 == 0;
+      String what =
+          ofOwner
+              ? exchange(point, victim, survivor, toVictim, victim)
+              : exchange(point, survivor, victim, toSurvivor, victim);
+      assertNothingHeld(survivor, what);
+      assertServes(survivor, point);
+      victim.close();
+    }
+  }
+
+  private ManagerProcess manager(String name, Link peer) {
+    return rig.launch(
+        name,
+        "--pool-bytes",
+        POOL_BYTES,
+        "--max-pinned-bytes-per-peer",
+        POOL_BYTES,
+        "--peers",
+        "127.0.0.1:" + peer.control.port());
+  }
+
+  /** One whole read, and one in which the victim dies; says where. */
+  private String exchange(
+      int point, ManagerProcess owner, ManagerProcess requester, Link link, ManagerProcess victim) {
+    List<Page> first = pages(3 * point);
+    List<Page> second = pages(3 * point + 1);
+    long[] before = link.totals();
+    try (Engine engine = owner.engine()) {
+      engine.store(first);
+      try (Engine reader = requester.engine()) {
+        assertThat(reader.read(first, READ)).hasSize(PAGES).containsValue(Origin.PEER);
+      }
+      engine.store(second);
+    }
+    owner.awaitQuiet();
+    // The second exchange is about as long as the first one, in each direction.
+    int where = random.nextInt(Link.STREAMS.size());
+    long length = link.totals()[where] - before[where];
+    long at = random.nextLong(length + 1);
+    String what =
+        victim
+            + " was killed at byte "
+            + at
+            + " of "
+            + length
+            + " of "
+            + Link.STREAMS.get(where)
+            + ", as "
+            + (victim == owner ? "owner" : "requester")
+            + ", seed "
+            + seed;
+    try (Engine reader = requester.engine()) {
+      link.valves().get(where).runAfter(at, victim::kill);
+      CompletableFuture<BlockLease> read =
+          reader.client().query(second.stream().map(Page::name).toList(), READ);
+      Await.until("an answer, though " + what, SOON, read::isDone);
+      // Had it said less this time, it dies idle: a point like any other.
+      victim.kill();
+      link.open();
+      if (victim == owner) {
+        try (BlockLease lease = read.join()) {
+          Engine.check(second, lease);
+        }
+      }
+    }
+    return what;
+  }
+
+  private static void assertNothingHeld(ManagerProcess survivor, String what) {
+    Await.until(
+        "the survivor holds nothing after " + what,
+        SOON,
+        () -> survivor.status().leftovers().isEmpty(),
+        () -> survivor.status().leftovers() + survivor.log());
+    Status status = survivor.status();
+    assertThat(status.json().getAsJsonArray("holds")).describedAs(what).isEmpty();
+    assertThat(status.number("pool.retired_bytes")).describedAs(what).isZero();
+    assertThat(survivor.log()).describedAs(what).doesNotContain("ERROR");
+  }
+
+  /** Every byte of its pool for others, at once. */
+  private static void assertServes(ManagerProcess survivor, int point) {
+    List<Page> fresh = Page.of(3 * point + 2, 1, 2 * PAGES, PAGE_BYTES).toList();
+    try (Engine engine = survivor.engine()) {
+      engine.store(fresh);
+      assertThat(engine.read(fresh, QueryOptions.LOCAL)).hasSize(2 * PAGES);
+    }
+  }
+
+  private static List<Page> pages(int request) {
+    return Page.of(request, 1, PAGES, PAGE_BYTES).toList();
+  }
+
+  /** The way to one of them, through two proxies. */
+  private static final class Link {
+    static final List<String> STREAMS =
+        List.of("the payload", "the READs", "the owner's words", "the requester's words");
+
+    final TcpProxy data;
+    final TcpProxy control;
+
+    Link(Rig rig) {
+      data = rig.keep(TcpProxy.unplugged());
+      control = rig.keep(TcpProxy.unplugged());
+    }
+
+    void leadTo(ManagerProcess owner) {
+      data.retarget(owner.data());
+      control.retarget(owner, data);
+    }
+
+    List<Valve> valves() {
+      return List.of(data.valve(), data.requests(), control.valve(), control.requests());
+    }
+
+    long[] totals() {
+      return valves().stream().mapToLong(Valve::total).toArray();
+    }
+
+    void open() {
+      valves().forEach(Valve::open);
+    }
+  }
+}
