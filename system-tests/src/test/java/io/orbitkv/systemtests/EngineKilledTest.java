@@ -61,6 +61,37 @@ class EngineKilledTest {
     a.awaitQuiet();
   }
 
+  // Guard: LocalSession.keep, which takes a lease back that its process can not be told of any
+  // more.
+  @Test
+  void killedDuringAFetchItLeavesNothingHeld() {
+    Rig.ProxiedPair pair = rig.proxied();
+    try (Engine owner = pair.a().engine()) {
+      owner.store(EngineMain.FETCHED);
+    }
+    pair.data().valve().holdAfter(3 << 20);
+    EngineProcess engine =
+        rig.engineProcess(pair.b().socket(), EngineMain.FETCH).awaitWord("fetching");
+    Await.until(
+        "the read is under way",
+        Duration.ofSeconds(20),
+        () -> pair.b().status().number("tickets.undrained") > 0);
+    engine.kill();
+    Await.until(
+        "its session has ended",
+        Duration.ofSeconds(20),
+        () -> pair.b().status().number("sessions.open") == 1);
+    try (Engine next = pair.b().engine()) {
+      next.store(Page.of(9, 1, 4, 1 << 20).toList());
+      pair.data().valve().open();
+      pair.b().awaitQuiet();
+      pair.a().awaitQuiet();
+      assertThat(next.read(EngineMain.FETCHED, QueryOptions.FETCH))
+          .hasSameSizeAs(EngineMain.FETCHED);
+    }
+    pair.b().awaitQuiet();
+  }
+
   // Guard: BlockLease.copyTo looking at the expiry, and LeaseTable not unpinning by the clock.
   @Test
   void expiryForbidsReadsAndUnpinsNothing() {

@@ -34,6 +34,9 @@
  * <tr><td>BB-10 hostile request</td>
  *     <td>{@code HostileRequesterTest}; another epoch: {@code OwnerKilledTest}</td>
  *     <td>the checked sums of {@code ReadFrame}, {@code TcpSourceHold.enter}</td></tr>
+ * <tr><td>BB-11 corruption</td>
+ *     <td>{@code CorruptedBytesTest}</td>
+ *     <td>{@code PartRead.finish} comparing digests; {@code ProgressWatch} for what is short</td></tr>
  * <tr><td>BB-13 reader killed</td>
  *     <td>{@code ReaderKilledTest.ownerFreesItsGrantsAndServesOthers}</td>
  *     <td>{@code GrantAuthority.peerLost}</td></tr>
@@ -55,6 +58,9 @@
  * <tr><td>BB-24, BB-26 ports and addresses</td>
  *     <td>{@code BadInputTest.addressesThatDoNotWorkAreRefused}, {@code ManagerCommandTest}</td>
  *     <td>the checks before anything is published</td></tr>
+ * <tr><td>BB-27 partial registration</td>
+ *     <td>{@code PoolRegistrationsTest} of the module manager</td>
+ *     <td>{@code PoolRegistrations} rolling back</td></tr>
  * <tr><td>BB-29 engine killed</td>
  *     <td>{@code EngineKilledTest}</td>
  *     <td>{@code ProcessWatch}; a copy holds its mapping</td></tr>

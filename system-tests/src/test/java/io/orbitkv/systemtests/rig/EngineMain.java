@@ -1,10 +1,12 @@
 package io.orbitkv.systemtests.rig;
 
 import io.orbitkv.adapter.BlockLease;
+import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.Piece;
 import io.orbitkv.adapter.QueryOptions;
 import io.orbitkv.adapter.RegisteredMemory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -16,6 +18,12 @@ public final class EngineMain {
 
   /** Says {@code publishing} and publishes {@link #PUBLISHED} over and over. */
   public static final String PUBLISH = "publish";
+
+  /** Says {@code fetching} and asks for {@link #FETCHED}, wherever they are. */
+  public static final String FETCH = "fetch";
+
+  /** What {@link #FETCH} asks for. */
+  public static final List<Page> FETCHED = Page.of(6, 1, 16, 1 << 20).toList();
 
   /** What {@link #HOLD} publishes and leases. */
   public static final Page LEASED = new Page(7, 0, 1, 1 << 20);
@@ -30,10 +38,10 @@ public final class EngineMain {
   /** Attaches to the socket of the first argument and does the task of the second. */
   public static void main(String[] arguments) {
     try (Engine engine = Engine.attach(Path.of(arguments[0]))) {
-      if (arguments[1].equals(HOLD)) {
-        hold(engine);
-      } else {
-        publish(engine);
+      switch (arguments[1]) {
+        case HOLD -> hold(engine);
+        case FETCH -> fetch(engine);
+        default -> publish(engine);
       }
     }
   }
@@ -54,6 +62,14 @@ public final class EngineMain {
         LockSupport.park();
       }
     }
+  }
+
+  private static void fetch(Engine engine) {
+    List<BlockName> names = FETCHED.stream().map(Page::name).toList();
+    var found =
+        engine.client().query(names, QueryOptions.FETCH.withDeadline(Duration.ofMinutes(1)));
+    say("fetching");
+    found.join().close();
   }
 
   private static void publish(Engine engine) {
