@@ -22,6 +22,11 @@ public final class Poll {
   /** A write would take at least one byte. */
   public static final int OUT = 4;
 
+  /**
+   * The other end sends no more, or this end was shut down; unlike IN, bytes do not wake for it.
+   */
+  public static final int READ_HANGUP = 0x2000;
+
   /** Answered only: an error is pending. */
   public static final int ERR = 8;
 
@@ -59,7 +64,8 @@ public final class Poll {
   /**
    * Adds a descriptor.
    *
-   * @param events {@link #IN}, {@link #OUT}, both, or 0 for errors only
+   * @param events a union of {@link #IN}, {@link #OUT} and {@link #READ_HANGUP}, or 0 for errors
+   *     only
    * @return its index, which stays until {@link #clear()}
    * @throws IllegalStateException if the set is full
    */

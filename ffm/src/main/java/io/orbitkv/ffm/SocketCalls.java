@@ -191,6 +191,16 @@ final class SocketCalls {
     }
   }
 
+  /** As recv with MSG_DONTWAIT, which never blocks: no thread state transition. */
+  static long recvNow(int fd, MemorySegment target, long bytes) {
+    CallState own = CallState.own();
+    try {
+      return own.orErrno((long) RECV_NOW.invokeExact(own.capture, fd, target, bytes, MSG_DONTWAIT));
+    } catch (Throwable t) {
+      throw Downcall.rethrow(t);
+    }
+  }
+
   static long sendmsg(int fd, MemorySegment header) {
     CallState own = CallState.own();
     try {

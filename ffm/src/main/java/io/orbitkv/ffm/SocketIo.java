@@ -112,6 +112,14 @@ final class SocketIo {
     return done;
   }
 
+  /** As {@link #orThrow}; -1 for a call that would have waited, or met a signal. */
+  static long orNothing(String call, int fd, long result) {
+    if (result == -Errno.EAGAIN || result == -Errno.EINTR) {
+      return -1;
+    }
+    return orThrow(call, fd, result);
+  }
+
   static long orThrow(String call, int fd, long result) {
     if (result < 0) {
       throw new NativeException(call + "(fd " + fd + ")", (int) -result);

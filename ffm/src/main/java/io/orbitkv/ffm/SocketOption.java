@@ -24,6 +24,7 @@ record SocketOption(String name, int level, int number) {
   static final SocketOption KEEP_IDLE = new SocketOption("TCP_KEEPIDLE", IPPROTO_TCP, 4);
   static final SocketOption KEEP_INTERVAL = new SocketOption("TCP_KEEPINTVL", IPPROTO_TCP, 5);
   static final SocketOption KEEP_COUNT = new SocketOption("TCP_KEEPCNT", IPPROTO_TCP, 6);
+  static final SocketOption INFO = new SocketOption("TCP_INFO", IPPROTO_TCP, 11);
   static final SocketOption CONGESTION = new SocketOption("TCP_CONGESTION", IPPROTO_TCP, 13);
   static final SocketOption USER_TIMEOUT = new SocketOption("TCP_USER_TIMEOUT", IPPROTO_TCP, 18);
   // linux/in6.h

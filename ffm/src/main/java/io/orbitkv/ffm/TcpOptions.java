@@ -1,5 +1,6 @@
 package io.orbitkv.ffm;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
@@ -12,6 +13,9 @@ import java.lang.foreign.MemorySegment;
  */
 public final class TcpOptions {
   private static final int CONGESTION_NAME_BYTES = 16; // TCP_CA_NAME_MAX, net/tcp.h
+  // struct tcp_info, linux/tcp.h: its first part, and tcpi_min_rtt within
+  private static final int TCP_INFO_BYTES = 152;
+  private static final int TCP_INFO_MIN_RTT = 148;
 
   private final Fd fd;
 
@@ -93,6 +97,23 @@ public final class TcpOptions {
     }
   }
 
+  /**
+   * The least round trip that the kernel has measured on this connection of late (TCP_INFO),
+   * microseconds; Integer.MAX_VALUE if it has measured none. It falls towards the path's own as
+   * more is sent.
+   */
+  public int leastRoundTripMicros() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment value = arena.allocate(TCP_INFO_BYTES, 8);
+      int result = SocketOption.INFO.read(fd, value);
+      if (result < 0) {
+        throw SocketOption.INFO.failed("getsockopt", fd, result);
+      }
+      int micros = result < TCP_INFO_BYTES ? -1 : value.get(JAVA_INT, TCP_INFO_MIN_RTT);
+      return micros < 0 ? Integer.MAX_VALUE : micros;
+    }
+  }
+
   /** How long sent bytes may stay unacknowledged before the connection fails; 0 is the default. */
   public TcpOptions userTimeoutMillis(int millis) {
     return set(SocketOption.USER_TIMEOUT, millis);
@@ -108,7 +129,8 @@ public final class TcpOptions {
 
   /**
    * The longest wait of one receive, after which it throws EAGAIN; 0 waits for ever. After that the
-   * position in the stream is not known, so close.
+   * position in the stream is not known, so close; unless the receive was one of those that end in
+   * time, which tell.
    */
   public TcpOptions receiveTimeoutMillis(long millis) {
     return time(SocketOption.RECEIVE_TIMEOUT, millis);

@@ -169,6 +169,87 @@ public final class TcpStream implements AutoCloseable {
     }
   }
 
+  /**
+   * Receives what is there, without waiting; for few bytes, since it keeps safepoints waiting.
+   *
+   * @return the count; 0 at the end of the stream; -1 if nothing is there
+   */
+  public long receiveNow(MemorySegment target, long offset, long bytes) {
+    SocketIo.checkTarget(target, offset, bytes);
+    int number = fd.enter();
+    try {
+      return SocketIo.orNothing(
+          "recv", number, SocketCalls.recvNow(number, target.asSlice(offset, bytes), bytes));
+    } finally {
+      fd.leave();
+    }
+  }
+
+  /**
+   * Receives what is there into the ranges of a list, without waiting, and advances it.
+   *
+   * @return the count; 0 at the end of the stream; -1 if nothing is there
+   */
+  public long receiveVectorNow(IoVector target) {
+    int number = fd.enter();
+    try {
+      long result =
+          SocketIo.orNothing("recvmsg", number, target.receive(number, SocketCalls.MSG_DONTWAIT));
+      if (result > 0) {
+        target.advance(result);
+      }
+      return result;
+    } finally {
+      fd.leave();
+    }
+  }
+
+  /**
+   * Receives until the list is full, or {@link TcpOptions#receiveTimeoutMillis} has passed, and
+   * advances it.
+   *
+   * @return the count; 0 at the end of the stream; -1 if nothing came in that time
+   */
+  public long receiveVectorInTime(IoVector target) {
+    int number = fd.enter();
+    try {
+      long result =
+          SocketIo.orNothing("recvmsg", number, target.receive(number, SocketCalls.MSG_WAITALL));
+      if (result > 0) {
+        target.advance(result);
+      }
+      return result;
+    } finally {
+      fd.leave();
+    }
+  }
+
+  /**
+   * Receives at least one byte, unless {@link TcpOptions#receiveTimeoutMillis} passes.
+   *
+   * @return the count; 0 at the end of the stream; -1 if nothing came in that time
+   */
+  public long receiveInTime(MemorySegment target, long offset, long bytes) {
+    SocketIo.checkTarget(target, offset, bytes);
+    int number = fd.enter();
+    try {
+      return SocketIo.orNothing(
+          "recv", number, SocketCalls.recv(number, target.asSlice(offset, bytes), bytes, 0));
+    } finally {
+      fd.leave();
+    }
+  }
+
+  /**
+   * Waits until something can be received, the end of the stream or an error included.
+   *
+   * @param timeoutNanos 0 does not wait, negative waits for ever
+   * @return false after the timeout
+   */
+  public boolean awaitReadable(long timeoutNanos) {
+    return Poll.one(fd, Poll.IN, timeoutNanos) != 0;
+  }
+
   /** Sends at least one byte of a list, in one call, and advances it; returns the count. */
   public long sendVector(IoVector source) {
     int number = fd.enter();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -245,6 +246,51 @@ class TcpStreamTest {
       assertThat(pair.server.receive(memory, 0, 100, true)).isZero();
       pair.server.sendFully(memory, 0, 5);
       assertThat(pair.client.receive(memory, 0, 5, true)).isEqualTo(5);
+    }
+  }
+
+  @Test
+  void receiveNowNeverWaitsAndTellsNothingFromTheEnd() {
+    MemorySegment memory = arena.allocate(100);
+    IoVector vector = new IoVector(2).add(memory, 50, 20).add(memory, 90, 10);
+    try (Pair pair = Pair.open()) {
+      assertThat(pair.server.receiveNow(memory, 0, 100)).isEqualTo(-1);
+      assertThat(pair.server.receiveVectorNow(vector)).isEqualTo(-1);
+      assertThat(pair.server.awaitReadable(0)).isFalse();
+      memory.set(ValueLayout.JAVA_BYTE, 24, (byte) 7);
+      pair.client.sendFully(memory, 0, 25);
+      assertThat(pair.server.awaitReadable(-1)).isTrue();
+      assertThat(pair.server.receiveNow(memory, 0, 5)).isEqualTo(5);
+      assertThat(pair.server.receiveVectorNow(vector)).isEqualTo(20);
+      assertThat(vector.remaining()).isEqualTo(10);
+      assertThat(memory.get(ValueLayout.JAVA_BYTE, 69)).isEqualTo((byte) 7);
+      assertThat(pair.server.receiveVectorNow(vector)).isEqualTo(-1);
+      pair.client.shutdown(Shutdown.WRITE);
+      assertThat(pair.server.awaitReadable(-1)).isTrue();
+      assertThat(pair.server.receiveNow(memory, 0, 1)).isZero();
+      assertThat(pair.server.receiveVectorNow(vector)).isZero();
+    }
+  }
+
+  @Test
+  void aHangupWakesAndBytesDoNot() {
+    MemorySegment memory = arena.allocate(8);
+    try (Pair pair = Pair.open()) {
+      Poll poll = new Poll(1);
+      poll.add(pair.server.fd(), Poll.READ_HANGUP);
+      pair.client.sendFully(memory, 0, 8);
+      assertThat(pair.server.awaitReadable(-1)).isTrue();
+      assertThat(poll.poll(0)).isZero();
+      pair.client.shutdown(Shutdown.WRITE);
+      assertThat(poll.poll(-1)).isEqualTo(1);
+      assertThat(poll.ready(0) & Poll.READ_HANGUP).isNotZero();
+    }
+  }
+
+  @Test
+  void theRoundTripIsMeasured() {
+    try (Pair pair = Pair.open()) {
+      assertThat(pair.client.options().leastRoundTripMicros()).isBetween(1, 10_000_000);
     }
   }
 

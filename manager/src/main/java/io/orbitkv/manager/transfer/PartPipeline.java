@@ -146,6 +146,7 @@ final class PartPipeline {
   private void end(PartRead read) throws InterruptedException {
     Outcome outcome;
     try {
+      read.receive(options.deadlineNanos());
       outcome = read.ended().get(remainingNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
       LOG.info("the deadline of a read passed before its transfer ended; the rest is a miss");

@@ -87,6 +87,15 @@ final class PartRead implements TrackedTicket.Listener {
     return ended;
   }
 
+  /** Receives in this thread, where the provider lets it, until it has ended or the deadline. */
+  void receive(long deadlineNanos) throws InterruptedException {
+    List<TicketId> ids;
+    synchronized (this) {
+      ids = List.copyOf(submitted);
+    }
+    context.tickets().await(ids, ended::isDone, deadlineNanos);
+  }
+
   /** Blocks that came whole and are not what was published; their memory was given up. */
   synchronized Set<WantedBlock> rejected() {
     return rejected;

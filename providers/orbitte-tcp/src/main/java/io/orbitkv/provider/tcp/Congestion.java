@@ -1,38 +1,102 @@
 package io.orbitkv.provider.tcp;
 
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.TcpOptions;
 import io.orbitkv.ffm.TcpStream;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
  * The choice of the congestion control of one connection. {@code system} leaves what the system
- * set; a name sets that one; {@code auto} leaves it too, except that bbr, which paces and so costs
- * half of the throughput where no queue can be lost, gives way to cubic or else reno on a
- * connection whose two ends have the same address or a loopback address.
+ * set; a name sets that one; {@code auto} leaves it too, except that bbr, which paces, gives way to
+ * cubic or else reno on a short path: between two addresses of this host, or one whose least round
+ * trip is below {@link #SHORT_PATH_MICROS}. The kernel knows that only after some traffic, so the
+ * sender of the payload looks again after each of the first READs. One thread.
  */
 final class Congestion {
+  /** A path this short has no room for a queue that pacing could avoid, microseconds. */
+  static final int SHORT_PATH_MICROS = 500;
+
+  private static final int LOOKS = 64;
   private static final List<String> WITHOUT_PACING = List.of("cubic", "reno");
 
-  private Congestion() {}
+  private final TcpStream stream;
+  private int looksLeft;
+
+  private Congestion(TcpStream stream, int looksLeft) {
+    this.stream = stream;
+    this.looksLeft = looksLeft;
+  }
 
   /** Applies the choice; a name that the kernel does not allow leaves things as they are. */
-  static void apply(TcpStream stream, String choice) {
-    if (choice.equals("system")) {
-      return;
-    }
-    if (!choice.equals("auto")) {
+  static Congestion apply(TcpStream stream, String choice) {
+    Congestion applied = new Congestion(stream, choice.equals("auto") ? LOOKS : 0);
+    if (!choice.equals("auto") && !choice.equals("system")) {
       stream.options().congestion(choice);
+    } else {
+      var _ = applied.lookAgain();
+    }
+    return applied;
+  }
+
+  /** What is in force, as the kernel tells. */
+  String inForce() {
+    return stream.options().congestion();
+  }
+
+  /** After traffic: whether another one is in force now, since the path was found to be short. */
+  boolean lookAgain() {
+    if (looksLeft == 0) {
+      return false;
+    }
+    looksLeft--;
+    if (!inForce().equals("bbr")) {
+      looksLeft = 0;
+      return false;
+    }
+    if (!isShort()) {
+      return false;
+    }
+    looksLeft = 0;
+    return WITHOUT_PACING.stream().anyMatch(stream.options()::congestion);
+  }
+
+  /**
+   * Refuses a name that the kernel does not have, or not for this process.
+   *
+   * @throws TransportException INVALID, with the names that there are
+   */
+  static void check(TcpOptions socket, String choice) {
+    if (choice.equals("auto") || choice.equals("system") || socket.congestion(choice)) {
       return;
     }
-    InetAddress remote = stream.remoteAddress().getAddress();
-    boolean sameHost =
-        remote.isLoopbackAddress() || remote.equals(stream.localAddress().getAddress());
-    if (sameHost && stream.options().congestion().equals("bbr")) {
-      for (String name : WITHOUT_PACING) {
-        if (stream.options().congestion(name)) {
-          return;
-        }
-      }
+    throw new TransportException(
+        FaultCode.INVALID,
+        "orbitte-tcp-congestion '"
+            + choice
+            + "' can not be chosen here: the kernel has "
+            + names("tcp_available_congestion_control")
+            + " and allows every process "
+            + names("tcp_allowed_congestion_control")
+            + "; name one of them, auto or system");
+  }
+
+  private static String names(String list) {
+    try {
+      return Files.readString(Path.of("/proc/sys/net/ipv4", list)).strip().replace(' ', ',');
+    } catch (IOException e) {
+      return "what net.ipv4." + list + " says";
     }
+  }
+
+  private boolean isShort() {
+    InetAddress remote = stream.remoteAddress().getAddress();
+    return remote.isLoopbackAddress()
+        || remote.equals(stream.localAddress().getAddress())
+        || stream.options().leastRoundTripMicros() < SHORT_PATH_MICROS;
   }
 }

@@ -16,12 +16,12 @@ import java.util.Map;
  * {@link #open} to {@link #release}.
  */
 final class Destination {
+  private final Batch batch;
   private final Map<RegionId, TcpRegistration> registrations;
-  private final MemorySegment[] memory;
 
-  private Destination(Map<RegionId, TcpRegistration> registrations, MemorySegment[] memory) {
+  private Destination(Batch batch, Map<RegionId, TcpRegistration> registrations) {
+    this.batch = batch;
     this.registrations = registrations;
-    this.memory = memory;
   }
 
   /**
@@ -31,12 +31,16 @@ final class Destination {
    */
   static Destination open(RegionTable regions, Batch batch) {
     Map<RegionId, TcpRegistration> used = new HashMap<>();
-    MemorySegment[] memory = new MemorySegment[batch.size()];
     boolean opened = false;
     try {
-      for (int i = 0; i < memory.length; i++) {
+      for (int i = 0; i < batch.size(); i++) {
         Descriptor local = batch.local(i);
-        Region region = used.computeIfAbsent(local.region(), regions::use).region();
+        TcpRegistration registration = used.get(local.region());
+        if (registration == null) {
+          registration = regions.use(local.region());
+          used.put(local.region(), registration);
+        }
+        Region region = registration.region();
         if (!region.permission().writable()) {
           throw new TransportException(
               FaultCode.DENIED, region.id() + " is registered for reading only");
@@ -45,10 +49,9 @@ final class Destination {
           throw new TransportException(
               FaultCode.INVALID, local + " leaves its region of " + region.length() + " bytes");
         }
-        memory[i] = region.memory();
       }
       opened = true;
-      return new Destination(used, memory);
+      return new Destination(batch, used);
     } finally {
       if (!opened) {
         used.values().forEach(TcpRegistration::release);
@@ -58,13 +61,28 @@ final class Destination {
 
   /** Puts the next bytes behind the cursor into a vector; moves the cursor behind them. */
   void fill(IoVector vector, PieceCursor cursor, long bytes) {
+    RegionId known = null;
+    MemorySegment memory = MemorySegment.NULL;
     long left = bytes;
     while (left > 0) {
+      RegionId id = batch.local(cursor.index()).region();
+      if (!id.equals(known)) {
+        memory = memory(id);
+        known = id;
+      }
       long step = Math.min(left, cursor.left());
-      vector.add(memory[cursor.index()], cursor.position(), step);
+      vector.add(memory, cursor.position(), step);
       cursor.advance(step);
       left -= step;
     }
+  }
+
+  private MemorySegment memory(RegionId id) {
+    TcpRegistration registration = registrations.get(id);
+    if (registration == null) {
+      throw new IllegalStateException(id + " was not checked");
+    }
+    return registration.region().memory();
   }
 
   void release() {

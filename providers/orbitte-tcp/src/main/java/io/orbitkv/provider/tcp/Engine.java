@@ -98,13 +98,13 @@ record Engine(
     }
   }
 
-  /** Sets what every connection of either half has. */
-  void configure(TcpStream stream) {
+  /** Sets what every connection of either half has; returns its congestion control. */
+  Congestion configure(TcpStream stream) {
     stream
         .options()
         .noDelay(true)
         .keepAlive(KEEP_ALIVE_IDLE_S, KEEP_ALIVE_INTERVAL_S, KEEP_ALIVE_PROBES);
-    Congestion.apply(stream, settings.congestion());
+    return Congestion.apply(stream, settings.congestion());
   }
 
   /** Ends the timer and joins every thread; the work of all of them was told to end before. */

@@ -14,6 +14,7 @@ final class FrameBuffer {
 
   private final TcpStream stream;
   private final MemorySegment bytes;
+  private final Polling polling = new Polling();
   private long start;
   private long end;
 
@@ -25,18 +26,19 @@ final class FrameBuffer {
   /**
    * Waits for the next frame and decodes it.
    *
+   * @param poll whether it is likely to come so soon that it is polled for first
    * @return false if the stream ended between two frames
    * @throws ProtocolException if a frame is wrong, or the stream ended inside one
    */
-  boolean next(ReadFrame frame) throws ProtocolException {
-    if (!fill(START_BYTES)) {
+  boolean next(ReadFrame frame, boolean poll) throws ProtocolException {
+    if (!fill(START_BYTES, poll)) {
       if (end > start) {
         throw new ProtocolException(FaultCode.CORRUPT, "the stream ended inside a frame");
       }
       return false;
     }
     int length = ReadFrame.checkStart(bytes, start);
-    if (!fill(length)) {
+    if (!fill(length, false)) {
       throw new ProtocolException(FaultCode.CORRUPT, "the stream ended inside a frame");
     }
     frame.decode(bytes, start, length);
@@ -45,7 +47,7 @@ final class FrameBuffer {
   }
 
   /** Receives until so many bytes are there; false at the end of the stream. */
-  private boolean fill(int wanted) {
+  private boolean fill(int wanted, boolean poll) {
     if (start == end) {
       start = 0;
       end = 0;
@@ -55,13 +57,28 @@ final class FrameBuffer {
       start = 0;
     }
     while (end - start < wanted) {
-      long count = stream.receive(bytes, end, bytes.byteSize() - end, false);
+      long count = poll ? poll() : -1;
+      if (count < 0) {
+        count = stream.receive(bytes, end, bytes.byteSize() - end, false);
+      }
+      if (poll) {
+        polling.found();
+      }
       if (count == 0) {
         return false;
       }
       end += count;
     }
     return true;
+  }
+
+  /** As receive; -1 if nothing came in the time that is worth polling for. */
+  private long poll() {
+    long count;
+    do {
+      count = stream.receiveNow(bytes, end, bytes.byteSize() - end);
+    } while (count < 0 && polling.again());
+    return count;
   }
 
   /** Receives and forgets, until the end of the stream or so many bytes. */

@@ -28,6 +28,7 @@ final class OwnerConnection implements Runnable {
   private final ReadFrame frame = new ReadFrame();
   private final IoVector reply = new IoVector(IoVector.MAX_RANGES);
   private Epoch requester = Epoch.NONE;
+  private @Nullable Congestion congestion;
   private volatile boolean greeted;
   private volatile @Nullable TcpSourceHold serving;
 
@@ -88,7 +89,8 @@ final class OwnerConnection implements Runnable {
 
   /** Exchanges prefaces; false if the peer left before its own was complete. */
   private boolean greet(MemorySegment buffer) throws ProtocolException {
-    engine.configure(stream);
+    Congestion chosen = engine.configure(stream);
+    congestion = chosen;
     engine.after(Engine.CONNECT_NANOS, this::endUnlessGreeted);
     if (stream.receive(buffer, 0, Wire.PREFACE_BYTES, true) < Wire.PREFACE_BYTES) {
       return false;
@@ -106,7 +108,11 @@ final class OwnerConnection implements Runnable {
     requester = theirs.sender();
     Preface.hello(engine.epoch(), requester).write(buffer);
     stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
-    log.info("orbitte-tcp {} connection of {} up", service.endpoint(), remote);
+    log.info(
+        "orbitte-tcp {} connection of {} up, congestion control {}",
+        service.endpoint(),
+        remote,
+        chosen.inForce());
     return true;
   }
 
@@ -131,14 +137,28 @@ final class OwnerConnection implements Runnable {
   }
 
   private void serve(FrameBuffer input, MemorySegment header) throws ProtocolException {
-    while (input.next(frame)) {
+    boolean small = true;
+    while (input.next(frame, small)) {
+      small = frame.payloadBytes() <= TcpTicket.SMALL_BYTES;
       try {
         answer(header);
+        suitPath();
       } catch (ReadRefusedException e) {
         engine.meters().refusals().add(1);
         ReplyHeader.writeRefusal(header, frame.requestId(), engine.epoch(), e.code());
         stream.sendFully(header, 0, Wire.REPLY_HEADER_BYTES);
       }
+    }
+  }
+
+  private void suitPath() {
+    Congestion chosen = congestion;
+    if (chosen != null && chosen.lookAgain()) {
+      log.info(
+          "orbitte-tcp {} connection of {}: its path is short, congestion control {} from now on",
+          service.endpoint(),
+          remote,
+          chosen.inForce());
     }
   }
 

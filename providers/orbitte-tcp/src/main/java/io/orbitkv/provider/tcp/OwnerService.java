@@ -48,21 +48,8 @@ final class OwnerService {
   }
 
   private static TcpListener listen(InetSocketAddress listen, String congestion) {
-    boolean named = !congestion.equals("auto") && !congestion.equals("system");
     try {
-      return TcpListener.listen(
-          listen,
-          BACKLOG,
-          options -> {
-            if (named && !options.congestion(congestion)) {
-              throw new TransportException(
-                  FaultCode.INVALID,
-                  "orbitte-tcp-congestion '"
-                      + congestion
-                      + "' is not allowed by the kernel; see"
-                      + " net.ipv4.tcp_allowed_congestion_control");
-            }
-          });
+      return TcpListener.listen(listen, BACKLOG, options -> Congestion.check(options, congestion));
     } catch (NativeException e) {
       ListenFault fault = ListenFault.of(listen, e);
       throw new TransportException(FaultCode.DEVICE, fault.cause() + "; " + fault.fix(), e);

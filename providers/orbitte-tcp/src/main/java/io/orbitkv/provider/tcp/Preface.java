@@ -2,6 +2,7 @@ package io.orbitkv.provider.tcp;
 
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.FaultCode;
+import io.orbitkv.ffm.TcpStream;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -101,6 +102,31 @@ record Preface(
               + ", this side understands 0x"
               + Integer.toHexString(Wire.FEATURES)
               + "; run the same release on both");
+    }
+  }
+
+  /**
+   * The requester's half: says hello and checks the answer.
+   *
+   * @param buffer for both prefaces, one after the other
+   * @throws ProtocolException if the owner refuses, is another incarnation, or can not be
+   *     understood
+   */
+  static void exchange(TcpStream stream, MemorySegment buffer, Epoch own, Epoch owner)
+      throws ProtocolException {
+    hello(own, owner).write(buffer);
+    stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
+    if (stream.receive(buffer, 0, Wire.PREFACE_BYTES, true) < Wire.PREFACE_BYTES) {
+      throw new ProtocolException(FaultCode.PEER_LOST, "closed by the peer before its preface");
+    }
+    Preface theirs = read(buffer);
+    theirs.checkCompatible();
+    if (theirs.refused()) {
+      throw new ProtocolException(theirs.fault(), "connection refused: " + theirs.fault());
+    }
+    if (!theirs.sender().equals(owner) || !theirs.expected().equals(own)) {
+      throw new ProtocolException(
+          FaultCode.STALE_EPOCH, "the peer answers with transport epoch " + theirs.sender());
     }
   }
 

@@ -45,16 +45,13 @@ final class ProgressWatch {
       due = NONE;
     }
     long now = engine.clock().getAsLong();
-    Set<Lane> stuck = new HashSet<>();
     Set<TcpTicket> tickets = new HashSet<>();
     long[] next = {NONE};
     for (Lane lane : peer.lanes()) {
       lane.forEachInFlight(
           (where, part) -> {
-            long quiet = Math.min(now - where.lastByteNanos(), now - part.sentNanos());
-            if (late(part.ticket(), quiet, next)) {
+            if (late(part.ticket(), quietNanos(where, part, now), next)) {
               tickets.add(part.ticket());
-              stuck.add(where);
             }
           });
     }
@@ -67,15 +64,47 @@ final class ProgressWatch {
         tickets.add(ticket);
       }
     }
+    // Before the tickets hear, so that a read that follows an outcome does not join what has
+    // failed.
+    endStuckLanes(tickets, now);
     for (TcpTicket ticket : tickets) {
-      ticket.fail(
-          FaultCode.PEER_LOST,
-          "no byte from " + peer + " in " + ticket.progressTimeoutNanos() / 1_000_000 + " ms");
+      ticket.fail(FaultCode.PEER_LOST, "no byte from " + peer + " in " + allowed(ticket));
     }
-    stuck.forEach(lane -> lane.shutdown("no byte came in time"));
     if (next[0] != NONE) {
       lookIn(next[0]);
     }
+  }
+
+  /**
+   * Ends every lane on which no byte came for a while, idle ones too: they take the same way, and
+   * the next read would learn it only after the same time again. Lanes of one ticket are late one
+   * after the other: half of the time is enough.
+   */
+  private void endStuckLanes(Set<TcpTicket> tickets, long now) {
+    long allowed = NONE;
+    for (TcpTicket ticket : tickets) {
+      allowed = Math.min(allowed, ticket.progressTimeoutNanos());
+    }
+    if (allowed == NONE) {
+      return;
+    }
+    for (Lane lane : peer.lanes()) {
+      long[] oldest = {NONE};
+      lane.forEachInFlight((_, part) -> oldest[0] = Math.min(oldest[0], part.sentNanos()));
+      long silent = now - lane.lastByteNanos();
+      long quiet = oldest[0] == NONE ? silent : Math.min(silent, now - oldest[0]);
+      if (quiet >= allowed / 2) {
+        lane.shutdown("no byte came in " + allowed / 1_000_000 + " ms");
+      }
+    }
+  }
+
+  private static long quietNanos(Lane lane, Part part, long now) {
+    return Math.min(now - lane.lastByteNanos(), now - part.sentNanos());
+  }
+
+  private static String allowed(TcpTicket ticket) {
+    return ticket.progressTimeoutNanos() / 1_000_000 + " ms";
   }
 
   /** Whether a ticket has waited too long; notes when it will have, if not. */

@@ -19,12 +19,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One peer at the requester: its lanes, and the queue of tickets that still have parts to send.
- * Tickets take turns, a part at a time, so that a small one does not wait for a large one. Locks
- * are taken in the order lane, then peer. Thread-safe.
+ * One peer at the requester: its lanes, and the tickets that still have parts to send. The first of
+ * several lanes is for small tickets, so that they do not wait behind bulk; the others are for the
+ * rest. Where a kind has no lane that is up, those of the other serve it. The tickets of a queue
+ * take turns, a part at a time. Locks are taken in the order lane, then peer. Thread-safe.
  */
 final class TcpPeer implements Peer {
   private static final long RETRY_NANOS = 1_000_000_000;
+  private static final int MOST_MISSES = 8;
 
   private enum State {
     DOWN,
@@ -43,8 +45,18 @@ final class TcpPeer implements Peer {
   private final State[] states;
 
   private final long[] failedNanos;
-  private final Deque<TcpTicket> queue = new ArrayDeque<>();
+
+  /** With one lane the second has every ticket. */
+  private final Deque<TcpTicket> smallQueue = new ArrayDeque<>();
+
+  private final Deque<TcpTicket> bulkQueue = new ArrayDeque<>();
+  private volatile int queued;
   private boolean closed;
+
+  /** Tickets to be waited for by a thread, until it is believed again that all will be. */
+  private volatile int doubts = 1;
+
+  private int misses;
 
   TcpPeer(TcpTransport transport, Engine engine, InetSocketAddress address, Epoch epoch) {
     this.transport = transport;
@@ -80,7 +92,37 @@ final class TcpPeer implements Peer {
   }
 
   synchronized List<TcpTicket> queued() {
-    return List.copyOf(queue);
+    List<TcpTicket> tickets = new ArrayList<>(smallQueue);
+    tickets.addAll(bulkQueue);
+    return tickets;
+  }
+
+  /** Whether a thread is likely to wait for the ticket that was just submitted. */
+  boolean awaited() {
+    return doubts == 0;
+  }
+
+  /** A thread waits for a ticket that is not settled. */
+  void waits() {
+    if (doubts > 0) {
+      synchronized (this) {
+        doubts = Math.max(0, doubts - 1);
+        misses = doubts == 0 ? misses / 2 : misses;
+      }
+    }
+  }
+
+  /** No thread came to wait. */
+  synchronized void unattended() {
+    misses = Math.min(misses + 1, MOST_MISSES);
+    doubts = 1 << misses;
+  }
+
+  /** Sees to it that what is in flight is received, as {@link Lane#attend}. */
+  void attend(boolean awaited) {
+    for (Lane lane : lanes) {
+      lane.attend(awaited);
+    }
   }
 
   DrainReceipt issue(TicketId ticket, Evidence evidence) {
@@ -126,6 +168,7 @@ final class TcpPeer implements Peer {
     }
     watch.add(ticket.progressTimeoutNanos());
     pump();
+    attend(awaited());
     return ticket;
   }
 
@@ -133,7 +176,8 @@ final class TcpPeer implements Peer {
     if (closed) {
       return false;
     }
-    queue.add(ticket);
+    queueOf(ticket).add(ticket);
+    count();
     connectLanes();
     return true;
   }
@@ -150,8 +194,26 @@ final class TcpPeer implements Peer {
     }
   }
 
-  /** Takes the next part of the ticket whose turn it is; null if no ticket has one. */
-  synchronized @Nullable Part nextPart(EntryList entries) {
+  private Deque<TcpTicket> queueOf(TcpTicket ticket) {
+    return lanes.size() > 1 && ticket.small() ? smallQueue : bulkQueue;
+  }
+
+  private void count() {
+    queued = smallQueue.size() + bulkQueue.size();
+  }
+
+  /** Takes the next part, of the ticket whose turn it is, for a lane; null if there is none. */
+  synchronized @Nullable Part nextPart(Lane lane, EntryList entries) {
+    boolean forSmall = lanes.size() > 1 && lane == lanes.get(0);
+    Part part = nextPart(forSmall ? smallQueue : bulkQueue, entries);
+    if (part == null && !hasLaneUp(!forSmall)) {
+      part = nextPart(forSmall ? bulkQueue : smallQueue, entries);
+    }
+    count();
+    return part;
+  }
+
+  private @Nullable Part nextPart(Deque<TcpTicket> queue, EntryList entries) {
     TcpTicket ticket = queue.poll();
     while (ticket != null && ticket.ended()) {
       ticket = queue.poll();
@@ -171,8 +233,20 @@ final class TcpPeer implements Peer {
     return part;
   }
 
+  private boolean hasLaneUp(boolean forSmall) {
+    for (int i = forSmall ? 0 : 1; i < (forSmall ? 1 : states.length); i++) {
+      if (states[i] == State.UP) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Sends while a lane has room: one part each in turn, the least loaded lane first. */
   void pump() {
+    if (queued == 0) {
+      return;
+    }
     Lane first = lanes.get(0);
     for (Lane lane : lanes) {
       if (lane.load() < first.load()) {
@@ -184,17 +258,16 @@ final class TcpPeer implements Peer {
 
   /** As {@link #pump()}, this lane first. */
   void pump(Lane first) {
-    boolean sent;
-    do {
-      sent = hasQueued() && first.sendOne();
+    boolean sent = queued > 0;
+    while (sent) {
+      sent = queued > 0 && first.sendOne();
       for (Lane lane : lanes) {
-        sent |= lane != first && hasQueued() && lane.sendOne();
+        if (lane != first && queued > 0 && lane.sendOne()) {
+          sent = true;
+          lane.attend(awaited());
+        }
       }
-    } while (sent);
-  }
-
-  private synchronized boolean hasQueued() {
-    return !queue.isEmpty();
+    }
   }
 
   /** A lane is up; in its thread. */
@@ -209,25 +282,38 @@ final class TcpPeer implements Peer {
   }
 
   /**
-   * A lane is down. Its thread calls this when it has let go of everything.
+   * A lane is down. Its thread calls this when it has let go of everything. What waits is tried on
+   * another connection; if the last one was never up, there is none to be had.
    *
-   * @return the waiting tickets, which the caller fails, if that was the last lane
+   * @return the waiting tickets, which the caller fails, if there is none to be had
    */
   synchronized List<TcpTicket> down(Lane lane) {
     int index = lanes.indexOf(lane);
+    boolean wasUp = states[index] == State.UP;
     states[index] = State.DOWN;
     failedNanos[index] = engine.clock().getAsLong();
-    if (!List.of(states).stream().allMatch(state -> state == State.DOWN)) {
-      return List.of();
+    boolean none = List.of(states).stream().allMatch(state -> state == State.DOWN);
+    if (none && (!wasUp || closed)) {
+      return takeQueued();
     }
-    List<TcpTicket> waiting = List.copyOf(queue);
-    queue.clear();
+    if (queued > 0) {
+      connectLanes();
+    }
+    return List.of();
+  }
+
+  private List<TcpTicket> takeQueued() {
+    List<TcpTicket> waiting = queued();
+    smallQueue.clear();
+    bulkQueue.clear();
+    count();
     return waiting;
   }
 
   /** A ticket was ended before all its parts were sent. */
   synchronized void forget(TcpTicket ticket) {
-    queue.remove(ticket);
+    queueOf(ticket).remove(ticket);
+    count();
   }
 
   /** Ends, after the grace, the connection whose thread is stuck inside an ended ticket. */
@@ -251,8 +337,7 @@ final class TcpPeer implements Peer {
         return;
       }
       closed = true;
-      waiting = List.copyOf(queue);
-      queue.clear();
+      waiting = takeQueued();
     }
     waiting.forEach(ticket -> ticket.fail(FaultCode.CLOSING, "the peer " + this + " was closed"));
     lanes.forEach(lane -> lane.shutdown("the peer object was closed"));

@@ -45,18 +45,19 @@ record TcpSettings(
           new OptionSpec(
               WINDOW,
               "BYTES",
-              "4194304",
+              "8388608",
               "payload in flight on one connection, bytes; two requests always are"),
           new OptionSpec(
               REQUEST,
               "BYTES",
-              "1048576",
+              "2097152",
               "payload of one request, bytes, 4096 to 8388608; larger reads are split"),
           new OptionSpec(
               CONGESTION,
-              "NAME",
+              "auto|system|NAME",
               "auto",
-              "TCP congestion control: auto (on one host cubic or reno, not bbr), system, or a name"),
+              "TCP congestion control: auto (on a short path cubic or reno, not bbr), system, or a"
+                  + " name"),
           new OptionSpec(
               RECEIVE_BUFFER,
               "BYTES",

@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,6 +31,9 @@ import org.slf4j.LoggerFactory;
  * The outcome is set by whoever drains the gate: from then on nothing can touch the destination.
  */
 final class TcpTicket implements Ticket {
+  /** A ticket of at most so many bytes goes over a lane of its own and is polled for. */
+  static final int SMALL_BYTES = 256 << 10;
+
   private static final Logger log = LoggerFactory.getLogger(TcpTicket.class);
 
   private final TcpPeer peer;
@@ -44,6 +48,12 @@ final class TcpTicket implements Ticket {
   private final AtomicReference<@Nullable Outcome> why = new AtomicReference<>();
   private final AtomicLong missingBytes;
   private final CountDownLatch settled = new CountDownLatch(1);
+
+  /** The first thread that waits: the one that receives, or is woken to. */
+  private final AtomicReference<@Nullable Thread> waiting = new AtomicReference<>();
+
+  /** Where its first part was sent: the thread that waits receives there, and nowhere else. */
+  private final AtomicReference<@Nullable Lane> home = new AtomicReference<>();
 
   /** Guarded by the peer's queue: what was not yet made a part of. */
   private final PieceCursor remote;
@@ -97,6 +107,21 @@ final class TcpTicket implements Ticket {
 
   long submittedNanos() {
     return submittedNanos;
+  }
+
+  /** Whether it is of the kind that does not wait behind bulk. */
+  boolean small() {
+    return batch.bytes() <= SMALL_BYTES;
+  }
+
+  /** A part of it is sent. */
+  void sentOn(Lane lane) {
+    home.compareAndSet(null, lane);
+  }
+
+  /** Whether the thread that waits receives on this lane. */
+  boolean isAtHome(Lane lane) {
+    return home.get() == lane;
   }
 
   /** Whether it was ended; perhaps a thread is still inside. */
@@ -180,6 +205,10 @@ final class TcpTicket implements Ticket {
     } else if (!gate.drained()) {
       peer.endStuckReceive(this);
     }
+    if (!ending.completed()) {
+      // Its replies are still read to their end.
+      peer.attend(false);
+    }
   }
 
   private void settle() {
@@ -187,30 +216,94 @@ final class TcpTicket implements Ticket {
     if (ending == null) {
       throw new IllegalStateException(id + " was drained before it ended");
     }
-    Consumer<Outcome> waiting;
+    Consumer<Outcome> told;
     synchronized (this) {
       outcome = ending;
-      waiting = callback;
+      told = callback;
     }
     settled.countDown();
-    if (waiting != null) {
+    var _ = wakeWaiting();
+    if (told != null) {
       try {
-        waiting.accept(ending);
+        told.accept(ending);
       } catch (RuntimeException e) {
         log.error("the callback of {} fails", id, e);
       }
     }
   }
 
+  boolean isSettled() {
+    return settled.getCount() == 0;
+  }
+
+  /** Whether a thread waits that can receive on this lane. */
+  boolean isAwaitedAt(Lane lane) {
+    return home.get() == lane && waiting.get() != null;
+  }
+
+  /** Wakes the thread that waits, so that it receives or sees the outcome; false if none does. */
+  boolean wakeWaiting() {
+    Thread thread = waiting.get();
+    if (thread != null && thread != Thread.currentThread()) {
+      LockSupport.unpark(thread);
+    }
+    return thread != null;
+  }
+
   @Override
-  public synchronized Optional<Outcome> outcome() {
+  public Optional<Outcome> outcome() {
+    Optional<Outcome> now = outcomeNow();
+    if (now.isEmpty()) {
+      peer.attend(false);
+    }
+    return now;
+  }
+
+  private synchronized Optional<Outcome> outcomeNow() {
     return Optional.ofNullable(outcome);
   }
 
   @Override
   public Optional<Outcome> await(long nanos) throws InterruptedException {
-    var _ = settled.await(nanos, TimeUnit.NANOSECONDS);
-    return outcome();
+    if (!isSettled() && nanos > 0) {
+      peer.waits();
+      long now = System.nanoTime();
+      boolean first = waiting.compareAndSet(null, Thread.currentThread());
+      try {
+        await(now + Math.min(nanos, Long.MAX_VALUE / 2), first);
+      } finally {
+        if (first) {
+          waiting.set(null);
+        }
+        // Others may have relied on this thread to receive for them.
+        peer.attend(peer.awaited());
+      }
+    }
+    return outcomeNow();
+  }
+
+  private void await(long deadlineNanos, boolean first) throws InterruptedException {
+    while (!isSettled()) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      Lane lane = home.get();
+      if (lane != null) {
+        lane.receiveFor(this, deadlineNanos);
+      }
+      long left = deadlineNanos - System.nanoTime();
+      if (left <= 0) {
+        return;
+      }
+      if (isSettled()) {
+        return;
+      }
+      if (first) {
+        LockSupport.parkNanos(this, left);
+      } else if (settled.await(left, TimeUnit.NANOSECONDS)) {
+        return;
+      }
+    }
   }
 
   @Override
@@ -229,7 +322,14 @@ final class TcpTicket implements Ticket {
   }
 
   @Override
-  public synchronized Optional<DrainReceipt> drain() {
+  public Optional<DrainReceipt> drain() {
+    if (!isSettled()) {
+      peer.attend(false);
+    }
+    return receipt();
+  }
+
+  private synchronized Optional<DrainReceipt> receipt() {
     if (outcome == null || receiptIssued || !gate.drained()) {
       return Optional.empty();
     }

@@ -26,6 +26,10 @@ final class TestContext implements ProviderContext {
 
   final Map<String, AtomicLong> meters = new ConcurrentHashMap<>();
   final AtomicInteger places = new AtomicInteger();
+
+  /** Of one ticket so far, as it was charged. */
+  final AtomicLong mostBytes = new AtomicLong();
+
   final int limit;
 
   private final Map<String, String> options = new HashMap<>();
@@ -75,6 +79,7 @@ final class TestContext implements ProviderContext {
   @Override
   public AdmissionBudget budget() {
     return bytes -> {
+      mostBytes.accumulateAndGet(bytes, Math::max);
       if (places.incrementAndGet() > limit) {
         places.decrementAndGet();
         throw new TransportException(FaultCode.EXHAUSTED, "more than " + limit + " batches");

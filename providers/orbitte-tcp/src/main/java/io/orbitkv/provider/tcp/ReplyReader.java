@@ -1,0 +1,196 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.FaultCode;
+import io.orbitkv.ffm.IoVector;
+import io.orbitkv.ffm.TcpStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the replies of one lane off its stream, a system call at a time, so that whoever waits for
+ * one can take the next step. One thread at a time, the one that holds the lane's receiving end.
+ */
+final class ReplyReader {
+  /** How long a step waits for bytes; where it waits, the thread may be inside a destination. */
+  enum Wait {
+    /** Not at all. */
+    NONE,
+    /** Until the receive timeout of the stream; a payload is received as a whole, if it comes. */
+    IN_TIME,
+    /** Until there are some. */
+    ENDLESS
+  }
+
+  private static final int SCRATCH_BYTES = 64 << 10;
+
+  private final Lane lane;
+  private final Engine engine;
+  private final TcpPeer peer;
+  private final MemorySegment scratch = Arena.ofAuto().allocate(SCRATCH_BYTES, Long.BYTES);
+  private final IoVector ranges = new IoVector(IoVector.MAX_RANGES);
+  private final ReplyHeader header = new ReplyHeader();
+
+  /** Bytes of a header that came so far. */
+  private int headerBytes;
+
+  /** Whose payload is being received, and how much of it is to come. */
+  private @Nullable Part part;
+
+  private long left;
+  private boolean filled;
+
+  private volatile @Nullable TcpTicket receiving;
+
+  ReplyReader(Lane lane, Engine engine, TcpPeer peer) {
+    this.lane = lane;
+    this.engine = engine;
+    this.peer = peer;
+  }
+
+  /** Whether a thread is receiving into this ticket's destination, or is about to. */
+  boolean receives(TcpTicket ticket) {
+    return receiving == ticket;
+  }
+
+  /** Forgets what came of a stream that has ended. */
+  void reset() {
+    headerBytes = 0;
+    part = null;
+    filled = false;
+    ranges.clear();
+  }
+
+  /** Whether nothing of the next reply was received so far. */
+  boolean betweenReplies() {
+    return part == null && headerBytes == 0;
+  }
+
+  /**
+   * Receives once.
+   *
+   * @return false if nothing came
+   * @throws ProtocolException when the stream is at its end, or wrong
+   */
+  boolean step(TcpStream stream, Wait wait) throws ProtocolException {
+    Part current = part;
+    if (current == null) {
+      return receiveHeader(stream, wait);
+    }
+    return receivePayload(stream, current, wait);
+  }
+
+  private boolean receiveHeader(TcpStream stream, Wait wait) throws ProtocolException {
+    int wanted = Wire.REPLY_HEADER_BYTES - headerBytes;
+    long count = receive(stream, headerBytes, wanted, wait);
+    if (count < 0) {
+      return false;
+    }
+    if (count == 0 && headerBytes == 0) {
+      throw new ProtocolException(FaultCode.PEER_LOST, "closed by the peer");
+    }
+    received(count);
+    headerBytes += (int) count;
+    if (headerBytes == Wire.REPLY_HEADER_BYTES) {
+      headerBytes = 0;
+      header.decode(scratch, peer.epoch());
+      begin(lane.oldest());
+    }
+    return true;
+  }
+
+  private void begin(@Nullable Part due) throws ProtocolException {
+    if (header.kind() == Wire.KIND_END) {
+      throw new ProtocolException(header.fault(), "ended by the peer: " + header.fault());
+    }
+    if (due == null || due.requestId() != header.requestId()) {
+      throw new ProtocolException(
+          FaultCode.CORRUPT, "a reply to request " + header.requestId() + ", which is not due");
+    }
+    if (header.kind() == Wire.KIND_REFUSED) {
+      lane.replied(due);
+      due.ticket().fail(header.fault(), "READ refused by " + peer + ": " + header.fault());
+      peer.pump(lane);
+      return;
+    }
+    if (header.payloadBytes() != due.bytes()) {
+      throw new ProtocolException(
+          FaultCode.CORRUPT,
+          "a reply of " + header.payloadBytes() + " bytes to a READ of " + due.bytes());
+    }
+    part = due;
+    left = due.bytes();
+    filled = false;
+  }
+
+  /** Receives once into the destination, which it enters for that, or into scratch. */
+  private boolean receivePayload(TcpStream stream, Part current, Wait wait)
+      throws ProtocolException {
+    TcpTicket ticket = current.ticket();
+    long count;
+    // Before the entry, so that whoever ends the ticket and finds it not drained finds this.
+    receiving = ticket;
+    boolean entered = ticket.enter();
+    if (entered) {
+      try {
+        count = receiveInto(stream, current, wait);
+      } finally {
+        ticket.leave();
+        receiving = null;
+      }
+    } else {
+      receiving = null;
+      count = discard(stream, wait);
+    }
+    if (count < 0) {
+      return false;
+    }
+    received(count);
+    (entered ? engine.meters().receivedBytes() : engine.meters().discardedBytes()).add(count);
+    left -= count;
+    if (left == 0) {
+      part = null;
+      ranges.clear();
+      lane.replied(current);
+      if (entered) {
+        ticket.completed(current);
+      }
+      peer.pump(lane);
+    }
+    return true;
+  }
+
+  private long receiveInto(TcpStream stream, Part current, Wait wait) {
+    if (!filled) {
+      ranges.clear();
+      current.ticket().fill(ranges, current);
+      filled = true;
+    }
+    return switch (wait) {
+      case NONE -> stream.receiveVectorNow(ranges);
+      case IN_TIME -> stream.receiveVectorInTime(ranges);
+      case ENDLESS -> stream.receiveVector(ranges, false);
+    };
+  }
+
+  /** Takes bytes of an abandoned reply, which is read to its end. */
+  private long discard(TcpStream stream, Wait wait) {
+    ranges.clear();
+    return receive(stream, 0, Math.min(left, SCRATCH_BYTES), wait);
+  }
+
+  private long receive(TcpStream stream, long at, long most, Wait wait) {
+    return switch (wait) {
+      case NONE -> stream.receiveNow(scratch, at, most);
+      case IN_TIME -> stream.receiveInTime(scratch, at, most);
+      case ENDLESS -> stream.receive(scratch, at, most, false);
+    };
+  }
+
+  private void received(long count) throws ProtocolException {
+    if (count == 0) {
+      throw new ProtocolException(FaultCode.PEER_LOST, "the stream ended inside a reply");
+    }
+    lane.heard();
+  }
+}
