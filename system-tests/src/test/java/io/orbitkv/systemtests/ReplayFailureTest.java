@@ -161,7 +161,8 @@ class ReplayFailureTest {
 
   @Test
   void aManagerThatIsKilledCostsMissesAndOneThatComesBackIsUsedAgain() throws Exception {
-    int requests = 400;
+    // Half a minute: on a busy machine a Manager takes ten seconds to start.
+    int requests = 700;
     Started replay =
         command.start(
             "replay",
@@ -173,7 +174,7 @@ class ReplayFailureTest {
             "--block-bytes",
             "1KiB",
             "--json");
-    replay.awaitOutput("replay: 100 of 400");
+    replay.awaitOutput("replay: 100 of 700");
     managers.get(1).process().destroyForcibly().waitFor();
     managers.add(command.manager("b"));
 

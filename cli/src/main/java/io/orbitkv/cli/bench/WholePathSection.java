@@ -23,6 +23,8 @@ final class WholePathSection {
   // Room for less than all blocks, so that each is fetched again: the oldest makes room.
   private static final long ASKED_POOL_BYTES = 192L << 20;
   private static final double IDLE_SECONDS = 2;
+  private static final int WARM_UP_OPERATIONS = 4000;
+  private static final double WARM_UP_SECONDS = 15;
 
   private final TransferPlan plan;
   private final TwoManagers.Start managers;
@@ -66,6 +68,7 @@ final class WholePathSection {
                 BLOCKS,
                 () ->
                     ProcessCpu.nanos(two.ownerProcess()) + ProcessCpu.nanos(two.askedProcess()))) {
+      path.warmUp(WARM_UP_OPERATIONS, WARM_UP_SECONDS);
       JsonObject json = new JsonObject();
       json.addProperty("case", TransferCase.WHOLE_PATH.toString());
       JsonArray rows = new JsonArray();
