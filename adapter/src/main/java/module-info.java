@@ -6,5 +6,6 @@ module io.orbitkv.adapter {
 
   exports io.orbitkv.adapter;
   exports io.orbitkv.adapter.restore;
+  exports io.orbitkv.adapter.ring;
   exports io.orbitkv.adapter.wire;
 }

@@ -1,13 +1,13 @@
 package io.orbitkv.adapter;
 
+import io.orbitkv.adapter.ring.RingConsumer.Taken;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Cursor;
-import io.orbitkv.adapter.wire.Frame;
-import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.PublishStatus;
 import io.orbitkv.adapter.wire.ReadEntry;
 import io.orbitkv.adapter.wire.SharedMapping;
+import io.orbitkv.adapter.wire.Text;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import java.util.ArrayList;
@@ -19,10 +19,10 @@ import java.util.function.Consumer;
 final class Answers {
   private Answers() {}
 
-  static List<PublishResult> published(Frame frame, List<Piece> asked) {
-    Command command = expect(frame, Opcode.PUBLISH_ANSWER);
+  static List<PublishResult> published(Taken answer, List<Piece> asked) {
+    var _ = expect(answer, Opcode.PUBLISH_ANSWER);
     List<PublishStatus> statuses =
-        PublishStatus.decode(descriptor("publish answer", command, frame));
+        PublishStatus.decode(new Cursor("publish answer", answer.descriptor()));
     if (statuses.size() != asked.size()) {
       throw corrupt(statuses.size() + " results for " + asked.size() + " blocks");
     }
@@ -44,14 +44,14 @@ final class Answers {
   }
 
   static BlockLease found(
-      Frame frame,
+      Taken answer,
       List<BlockName> asked,
       List<SharedMapping> arenas,
       Consumer<BlockLease> release) {
-    Command command = expect(frame, Opcode.QUERY_ANSWER);
+    Command command = expect(answer, Opcode.QUERY_ANSWER);
     List<LeasedBlock> blocks = new ArrayList<>();
     List<BlockLease.Place> places = new ArrayList<>();
-    for (ReadEntry entry : ReadEntry.decode(descriptor("query answer", command, frame))) {
+    for (ReadEntry entry : ReadEntry.decode(new Cursor("query answer", answer.descriptor()))) {
       check(entry, asked, arenas);
       int index = (int) entry.index();
       Origin origin = entry.origin() == ReadEntry.ORIGIN_PEER ? Origin.PEER : Origin.LOCAL;
@@ -69,19 +69,24 @@ final class Answers {
         : fault;
   }
 
-  private static Command expect(Frame frame, Opcode opcode) {
-    if (!frame.is(FrameKind.ANSWER)) {
-      throw corrupt("a frame of kind " + frame.header().kind());
+  /** The answer, unless the Manager has refused the command; throws the refusal then. */
+  static Taken unlessRefused(Taken answer) {
+    Command command = answer.command();
+    if (command.opcode() == Opcode.REFUSAL.wire()) {
+      Cursor text = new Cursor("refusal", answer.descriptor());
+      int length = (int) Math.min(text.remaining(), Text.REFUSAL_BYTES);
+      throw new TransportException(FaultCode.ofWire((int) command.scalar0()), text.text(length));
     }
-    Command command = Command.decode(frame.body());
-    if (command.opcode() != opcode.wire()) {
-      throw corrupt("opcode " + command.opcode());
-    }
-    return command;
+    return answer;
   }
 
-  private static Cursor descriptor(String what, Command command, Frame frame) {
-    return command.descriptor(what, frame.body().asSlice(Command.BYTES));
+  /** The command of an answer of that kind. */
+  static Command expect(Taken answer, Opcode opcode) {
+    Command command = answer.command();
+    if (command.version() != Command.VERSION || command.opcode() != opcode.wire()) {
+      throw corrupt("opcode " + command.opcode() + " of version " + command.version());
+    }
+    return command;
   }
 
   private static void check(ReadEntry entry, List<BlockName> asked, List<SharedMapping> arenas) {

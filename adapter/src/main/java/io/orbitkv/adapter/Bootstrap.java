@@ -1,5 +1,6 @@
 package io.orbitkv.adapter;
 
+import io.orbitkv.adapter.ring.RingMemory;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.FrameChannel;
@@ -22,15 +23,24 @@ import io.orbitkv.ffm.UnixStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a client has once a Manager has welcomed it. Whoever gets it owns channel and arenas.
+ * What a client has once a Manager has welcomed it. Whoever gets it owns all of it.
  *
  * @param channel identified, without a reader yet
  * @param welcome what the Manager said
  * @param arenas its arenas, mapped for reading
+ * @param ring what carries the commands
+ * @param manager the Manager's process; null if it can not be known, as in another pid namespace
  */
-record Bootstrap(FrameChannel channel, Welcome welcome, List<SharedMapping> arenas) {
+record Bootstrap(
+    FrameChannel channel,
+    Welcome welcome,
+    List<SharedMapping> arenas,
+    RingMemory ring,
+    @Nullable PidFd manager) {
   /** Connects and introduces this process; on any failure nothing is left open. */
   static Bootstrap run(Path socket, ClientOptions options) {
     FrameChannel channel = new FrameChannel(connect(socket));
@@ -145,18 +155,42 @@ record Bootstrap(FrameChannel channel, Welcome welcome, List<SharedMapping> aren
           FaultCode.CORRUPT, "Manager behind " + socket + " answered HELLO with something else");
     }
     Welcome welcome = Welcome.decode(frame.body());
-    List<SharedMapping> arenas = map(welcome, frame.descriptors());
-    channel.identify(welcome.epoch(), welcome.session());
-    channel.receiveWithoutDeadline();
-    return new Bootstrap(channel, welcome, arenas);
+    List<Fd> fds = frame.descriptors();
+    int count = welcome.arenas().size();
+    if (fds.size() != count + Welcome.RING_DESCRIPTORS) {
+      throw new TransportException(
+          FaultCode.CORRUPT, "WELCOME with " + count + " arenas and " + fds.size() + " fds");
+    }
+    Welcome.RingOffer offer = welcome.ring();
+    RingMemory ring =
+        RingMemory.attach(fds.subList(count, fds.size()), offer.version(), offer.bytes());
+    boolean done = false;
+    try {
+      List<SharedMapping> arenas = map(welcome, fds.subList(0, count));
+      channel.identify(welcome.epoch(), welcome.session());
+      channel.receiveWithoutDeadline();
+      done = true;
+      return new Bootstrap(channel, welcome, arenas, ring, manager(channel.stream()));
+    } finally {
+      if (!done) {
+        ring.close();
+      }
+    }
+  }
+
+  private static @Nullable PidFd manager(UnixStream stream) {
+    Optional<PidFd> known = stream.peerPidFd();
+    if (known.isPresent()) {
+      return known.get();
+    }
+    try {
+      return PidFd.open(stream.peerCredentials().pid());
+    } catch (NativeException | IllegalArgumentException _) {
+      return null; // the socket's end still tells
+    }
   }
 
   private static List<SharedMapping> map(Welcome welcome, List<Fd> descriptors) {
-    if (descriptors.size() != welcome.arenas().size()) {
-      throw new TransportException(
-          FaultCode.CORRUPT,
-          "WELCOME with " + welcome.arenas().size() + " arenas and " + descriptors.size() + " fds");
-    }
     List<SharedMapping> arenas = new ArrayList<>();
     boolean done = false;
     try {

@@ -9,8 +9,8 @@ import java.time.Duration;
  * @param instance the engine instance that this process belongs to; 1 to {@value
  *     #MAX_INSTANCE_BYTES} bytes of UTF-8
  * @param role what this process is in it
- * @param timeout how long connecting and the control calls (allocate, status, close) wait for the
- *     Manager; positive
+ * @param timeout how long connecting and the control calls (allocate, ping, status, close) wait for
+ *     the Manager; positive
  * @param managerUid the only user whose process may be behind the socket; {@link #OWN_USER_OR_ROOT}
  *     for this process's own or root
  */

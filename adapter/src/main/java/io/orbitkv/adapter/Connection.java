@@ -1,19 +1,19 @@
 package io.orbitkv.adapter;
 
+import io.orbitkv.adapter.ring.RingConsumer.Taken;
 import io.orbitkv.adapter.wire.Command;
-import io.orbitkv.adapter.wire.Cursor;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.FrameChannel;
 import io.orbitkv.adapter.wire.FrameHeader;
 import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.Refusal;
-import io.orbitkv.adapter.wire.Text;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.NativeException;
+import io.orbitkv.ffm.PidFd;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,20 +22,17 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests and answers of one session. Thread-safe. Its reader thread completes the futures; it
- * ends with the connection, which is final.
+ * The requests and answers of one session: lifecycle frames over the socket, which its reader
+ * thread reads, and commands in the ring. Thread-safe. Its end is final.
  */
 final class Connection {
-  private static final long DEFERRED_IDLE_SECONDS = 5;
-
   private final Path socket;
   private final FrameChannel channel;
   private final Epoch epoch;
@@ -43,29 +40,29 @@ final class Connection {
   private final AtomicLong nextRequest = new AtomicLong(1);
   private final Map<Long, CompletableFuture<Frame>> outstanding = new ConcurrentHashMap<>();
   private final Thread reader;
-  private final ThreadPoolExecutor deferred;
+  private final RingCalls calls;
+  private final @Nullable PidFd manager;
+  private final long roomNanos;
   private volatile @Nullable TransportException lost;
 
-  /** Takes over a channel on which WELCOME was received. */
-  Connection(Path socket, FrameChannel channel, Epoch epoch, long session) {
+  /** Takes over what a Manager has welcomed, but for its arenas. */
+  Connection(Path socket, Bootstrap bootstrap, Duration timeout) {
     this.socket = socket;
-    this.channel = channel;
-    this.epoch = epoch;
-    this.session = session;
-    this.reader =
-        Thread.ofPlatform()
-            .daemon()
-            .name("orbitkv-client " + socket.getFileName())
-            .unstarted(this::read);
-    this.deferred =
-        new ThreadPoolExecutor(
-            1,
-            1,
-            DEFERRED_IDLE_SECONDS,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            Thread.ofPlatform().daemon().name("orbitkv-client-send").factory());
-    deferred.allowCoreThreadTimeOut(true);
+    this.channel = bootstrap.channel();
+    this.epoch = bootstrap.welcome().epoch();
+    this.session = bootstrap.welcome().session();
+    this.manager = bootstrap.manager();
+    this.roomNanos = timeout.toNanos();
+    String name = String.valueOf(socket.getFileName());
+    this.calls =
+        new RingCalls(
+            name,
+            bootstrap.ring(),
+            epoch,
+            manager,
+            nextRequest::getAndIncrement,
+            why -> lose(why, null));
+    this.reader = Thread.ofPlatform().daemon().name("orbitkv-client " + name).unstarted(this::read);
   }
 
   void start() {
@@ -89,19 +86,40 @@ final class Connection {
     return submit(kind, nextRequest.getAndIncrement(), body, descriptors);
   }
 
-  /** A command; completes with the answering frame, exceptionally with the Manager's refusal. */
-  CompletableFuture<Frame> command(Opcode opcode, byte[] descriptor, long scalar0, long scalar1) {
-    long id = nextRequest.getAndIncrement();
-    Command command = Command.of(opcode, id, epoch, descriptor.length, scalar0, scalar1);
-    return submit(FrameKind.COMMAND, id, command.withDescriptor(descriptor));
+  /**
+   * A command; completes with its answer, exceptionally with the Manager's refusal. Waits while the
+   * ring is full.
+   */
+  CompletableFuture<Taken> command(Opcode opcode, byte[] descriptor, long scalar0, long scalar1) {
+    return calls
+        .start(opcode, descriptor, scalar0, scalar1, roomNanos)
+        .thenApply(Answers::unlessRefused);
+  }
+
+  /** A command whose answer nobody needs. */
+  void tell(Opcode opcode, long scalar0, long scalar1) {
+    calls.send(opcode, scalar0, scalar1, roomNanos);
+  }
+
+  /**
+   * A command and its answer; throws the Manager's refusal.
+   *
+   * @param late gets an answer that comes after the timeout; null if nobody needs it
+   */
+  Taken command(
+      Opcode opcode,
+      byte[] descriptor,
+      long scalar0,
+      long scalar1,
+      Duration timeout,
+      @Nullable Consumer<Taken> late) {
+    refuseOwnThreads(opcode.toString());
+    return Answers.unlessRefused(calls.call(opcode, descriptor, scalar0, scalar1, timeout, late));
   }
 
   /** Waits for an answer, not on the reader thread. */
   <T> T await(CompletableFuture<T> future, String what, Duration timeout) {
-    if (Thread.currentThread() == reader) {
-      throw new IllegalStateException(
-          what + " would block the thread that reads its answer; call it from another thread");
-    }
+    refuseOwnThreads(what);
     try {
       return future.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
@@ -115,13 +133,6 @@ final class Connection {
         throw new TransportException(fault.code(), String.valueOf(fault.getMessage()), fault);
       }
       throw new TransportException(FaultCode.INTERNAL, what + ": " + e.getCause(), e);
-    }
-  }
-
-  /** Waits until what the reader thread wanted to send is sent. */
-  void flush(Duration timeout) {
-    if (deferred.getActiveCount() > 0 || !deferred.getQueue().isEmpty()) {
-      var _ = await(CompletableFuture.runAsync(() -> {}, deferred), "release", timeout);
     }
   }
 
@@ -140,7 +151,17 @@ final class Connection {
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
-    deferred.shutdown();
+    calls.close();
+    if (manager != null) {
+      manager.close();
+    }
+  }
+
+  private void refuseOwnThreads(String what) {
+    if (Thread.currentThread() == reader || calls.onTeller()) {
+      throw new IllegalStateException(
+          what + " would block a thread that its answer may need; call it from another thread");
+    }
   }
 
   private CompletableFuture<Frame> submit(
@@ -151,9 +172,6 @@ final class Connection {
     if (gone != null) {
       outstanding.remove(id);
       answer.completeExceptionally(gone);
-    } else if (Thread.currentThread() == reader) {
-      // The reader must go on reading while the Manager's side of the socket is full.
-      deferred.execute(() -> send(kind, id, body, descriptors));
     } else {
       send(kind, id, body, descriptors);
     }
@@ -204,6 +222,9 @@ final class Connection {
     }
     CompletableFuture<Frame> answer = outstanding.remove(header.requestId());
     if (answer == null) {
+      if (header.requestId() == 0 && frame.is(FrameKind.REFUSED)) {
+        lose("it ended the session: " + Refusal.decode(frame.body()).text(), null);
+      }
       return;
     }
     try {
@@ -222,15 +243,6 @@ final class Connection {
     if (frame.is(FrameKind.REFUSED)) {
       return Refusal.decode(frame.body()).exception();
     }
-    if (frame.is(FrameKind.ANSWER)) {
-      Command command = Command.decode(frame.body());
-      if (command.opcode() == Opcode.REFUSAL.wire()) {
-        FaultCode code = FaultCode.ofWire((int) command.scalar0());
-        Cursor text = command.descriptor("refusal", frame.body().asSlice(Command.BYTES));
-        int length = (int) Math.min(text.remaining(), Text.REFUSAL_BYTES);
-        return new TransportException(code, text.text(length));
-      }
-    }
     return null;
   }
 
@@ -246,6 +258,9 @@ final class Connection {
       }
     }
     TransportException fault = lost;
+    if (fault != null) {
+      calls.lose(fault);
+    }
     for (Long id : List.copyOf(outstanding.keySet())) {
       CompletableFuture<Frame> answer = outstanding.remove(id);
       if (answer != null && fault != null) {

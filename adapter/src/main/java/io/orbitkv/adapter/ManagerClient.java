@@ -2,6 +2,7 @@ package io.orbitkv.adapter;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.orbitkv.adapter.ring.RingConsumer.Taken;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.FrameKind;
@@ -31,9 +32,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A session of this process with the Manager of its host. Thread-safe; owned by the caller. One
- * thread of its own reads the answers and completes the futures: what depends on a future must not
- * block that thread, and blocking calls of this client refuse to run on it.
+ * A session of this process with the Manager of its host. Thread-safe; owned by the caller. A
+ * blocking call takes its answer out of the shared memory itself. Futures are completed by one
+ * thread of the client's own: what depends on a future must not block that thread, and blocking
+ * calls of this client refuse to run on it. Idle, it uses no processor. A thread that is
+ * interrupted in a blocking call may notice it a second later.
  *
  * <p>A lost connection fails all that is outstanding with {@link FaultCode#PEER_LOST} at once and
  * is final: connect a new client. Leases stay readable and pinned after it.
@@ -59,12 +62,7 @@ public final class ManagerClient implements AutoCloseable {
     this.socket = socket;
     this.options = options;
     this.arenas = bootstrap.arenas();
-    this.connection =
-        new Connection(
-            socket,
-            bootstrap.channel(),
-            bootstrap.welcome().epoch(),
-            bootstrap.welcome().session());
+    this.connection = new Connection(socket, bootstrap, options.timeout());
   }
 
   /**
@@ -132,7 +130,8 @@ public final class ManagerClient implements AutoCloseable {
   }
 
   /**
-   * Publishes blocks; returns at once, except that a full socket holds it.
+   * Publishes blocks; returns at once, except that a full ring holds it, for the client's timeout
+   * at most.
    *
    * @param pieces 1 to 16,384, of memory of this client
    * @return one result per piece, in order; exceptionally with a {@link TransportException} if the
@@ -141,6 +140,18 @@ public final class ManagerClient implements AutoCloseable {
    */
   public CompletableFuture<List<PublishResult>> publish(
       List<Piece> pieces, PublishOptions publish) {
+    byte[] descriptor = encode(pieces);
+    List<Piece> asked = List.copyOf(pieces);
+    return connection
+        .command(Opcode.PUBLISH, descriptor, flags(publish), 0)
+        .thenApply(answer -> Answers.published(answer, asked));
+  }
+
+  private static long flags(PublishOptions publish) {
+    return publish.digest() ? PUBLISH_FLAG_DIGEST : 0;
+  }
+
+  private byte[] encode(List<Piece> pieces) {
     if (pieces.isEmpty() || pieces.size() > PublishEntry.LIMIT) {
       throw new IllegalArgumentException(
           "publish of " + pieces.size() + " blocks; allowed are 1 to " + PublishEntry.LIMIT);
@@ -155,11 +166,7 @@ public final class ManagerClient implements AutoCloseable {
       entries.add(
           new PublishEntry(piece.name(), id.id(), id.generation(), piece.offset(), piece.bytes()));
     }
-    List<Piece> asked = List.copyOf(pieces);
-    long flags = publish.digest() ? PUBLISH_FLAG_DIGEST : 0;
-    return connection
-        .command(Opcode.PUBLISH, PublishEntry.encode(entries), flags, 0)
-        .thenApply(frame -> Answers.published(frame, asked));
+    return PublishEntry.encode(entries);
   }
 
   /**
@@ -169,7 +176,9 @@ public final class ManagerClient implements AutoCloseable {
    *     on then
    */
   public List<PublishResult> publish(List<Piece> pieces, PublishOptions publish, Duration timeout) {
-    return connection.await(publish(pieces, publish), "publish", timeout);
+    byte[] descriptor = encode(pieces);
+    return Answers.published(
+        connection.command(Opcode.PUBLISH, descriptor, flags(publish), 0, timeout, null), pieces);
   }
 
   /** As {@link #publish(List, PublishOptions, Duration)}, with the default options. */
@@ -178,7 +187,8 @@ public final class ManagerClient implements AutoCloseable {
   }
 
   /**
-   * Asks for blocks; returns at once, except that a full socket holds it.
+   * Asks for blocks; returns at once, except that a full ring holds it, for the client's timeout at
+   * most.
    *
    * @param names at most 65,536
    * @return what was found, possibly nothing; the caller closes it. Exceptionally with a {@link
@@ -186,29 +196,23 @@ public final class ManagerClient implements AutoCloseable {
    *     releases what comes later
    */
   public CompletableFuture<BlockLease> query(List<BlockName> names, QueryOptions query) {
-    if (names.size() > Names.LIMIT) {
-      throw new IllegalArgumentException(
-          "query of " + names.size() + " blocks; the limit is " + Names.LIMIT);
-    }
+    check(names);
     List<BlockName> asked = List.copyOf(names);
-    long flags = (query.fetch() ? QUERY_FLAG_FETCH : 0) | (query.prefix() ? QUERY_FLAG_PREFIX : 0);
     CompletableFuture<BlockLease> found = new CompletableFuture<>();
     CompletableFuture<Void> dealtWith = new CompletableFuture<>();
     Object key = new Object();
     queries.put(key, dealtWith);
     if (closed.get()) {
       queries.remove(key);
-      found.completeExceptionally(
-          new TransportException(
-              FaultCode.PEER_LOST,
-              "Manager behind " + socket + ": this client was closed; connect again"));
+      found.completeExceptionally(closedAlready());
       return found;
     }
-    CompletableFuture<Frame> answer =
-        connection.command(Opcode.QUERY, Names.encode(asked), query.deadline().toNanos(), flags);
+    CompletableFuture<Taken> answer =
+        connection.command(
+            Opcode.QUERY, Names.encode(asked), query.deadline().toNanos(), flags(query));
     var _ =
         answer
-            .thenApply(frame -> keep(Answers.found(frame, asked, arenas, this::release)))
+            .thenApply(taken -> keep(Answers.found(taken, asked, arenas, this::release)))
             .whenComplete(
                 (lease, fault) -> {
                   if (fault != null) {
@@ -232,15 +236,40 @@ public final class ManagerClient implements AutoCloseable {
    *     released
    */
   public BlockLease queryAndWait(List<BlockName> names, QueryOptions query) {
-    CompletableFuture<BlockLease> found = query(names, query);
+    check(names);
+    List<BlockName> asked = List.copyOf(names);
+    CompletableFuture<Void> dealtWith = new CompletableFuture<>();
+    Object key = new Object();
+    queries.put(key, dealtWith);
     try {
-      return connection.await(found, "query", query.deadline().plus(options.timeout()));
-    } catch (TransportException e) {
-      if (!found.cancel(false) && !found.isCompletedExceptionally()) {
-        var _ = found.join().tryClose();
+      if (closed.get()) {
+        throw closedAlready();
       }
-      throw e;
+      Taken answer =
+          connection.command(
+              Opcode.QUERY,
+              Names.encode(asked),
+              query.deadline().toNanos(),
+              flags(query),
+              query.deadline().plus(options.timeout()),
+              late -> releaseLate(late));
+      return keep(Answers.found(answer, asked, arenas, this::release));
+    } finally {
+      queries.remove(key);
+      dealtWith.complete(null);
     }
+  }
+
+  /**
+   * Asks the Manager for an answer and waits for it: one round trip of the channel.
+   *
+   * @throws TransportException PEER_LOST, DEADLINE after the client's timeout
+   */
+  public void ping() {
+    var _ =
+        Answers.expect(
+            connection.command(Opcode.PING, new byte[0], 0, 0, options.timeout(), null),
+            Opcode.PONG);
   }
 
   /**
@@ -275,7 +304,6 @@ public final class ManagerClient implements AutoCloseable {
                 CompletableFuture.allOf(queries.values().toArray(CompletableFuture[]::new)),
                 "close",
                 options.timeout());
-        connection.flush(options.timeout());
         var _ = control("close", FrameKind.CLOSE, FrameKind.CLOSED, EMPTY);
       }
     } catch (TransportException e) {
@@ -283,6 +311,29 @@ public final class ManagerClient implements AutoCloseable {
     } finally {
       connection.end("this client was closed");
       arenas.forEach(arena -> arena.close(() -> {}));
+    }
+  }
+
+  private static void check(List<BlockName> names) {
+    if (names.size() > Names.LIMIT) {
+      throw new IllegalArgumentException(
+          "query of " + names.size() + " blocks; the limit is " + Names.LIMIT);
+    }
+  }
+
+  private static long flags(QueryOptions query) {
+    return (query.fetch() ? QUERY_FLAG_FETCH : 0) | (query.prefix() ? QUERY_FLAG_PREFIX : 0);
+  }
+
+  private TransportException closedAlready() {
+    return new TransportException(
+        FaultCode.PEER_LOST,
+        "Manager behind " + socket + ": this client was closed; connect again");
+  }
+
+  private void releaseLate(Taken answer) {
+    if (answer.command().opcode() == Opcode.QUERY_ANSWER.wire()) {
+      release(answer.command().scalar0());
     }
   }
 
@@ -296,8 +347,17 @@ public final class ManagerClient implements AutoCloseable {
 
   private void release(BlockLease lease) {
     leases.remove(lease);
-    if (lease.id() != 0 && connection.alive()) {
-      var _ = connection.command(Opcode.RELEASE, new byte[0], lease.id(), 0);
+    release(lease.id());
+  }
+
+  private void release(long lease) {
+    if (lease == 0 || !connection.alive()) {
+      return;
+    }
+    try {
+      connection.tell(Opcode.RELEASE, lease, 0);
+    } catch (TransportException e) {
+      // Whoever can not be told any more sees the end of this process.
     }
   }
 

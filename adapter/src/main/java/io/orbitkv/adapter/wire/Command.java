@@ -4,8 +4,8 @@ import io.orbitkv.api.Epoch;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The 64 bytes that every request and every answer begins with, whatever carries them.
- * Little-endian; the epoch is 16 raw bytes.
+ * The 64 bytes that every request and every answer is, with its descriptor apart. Little-endian;
+ * the epoch is 16 raw bytes.
  *
  * <pre>
  *  0  u16 protocol version     2  u16 opcode        4  u32 descriptor length, bytes
@@ -20,7 +20,7 @@ import java.lang.foreign.MemorySegment;
  * @param epoch of the Manager that is meant
  * @param descriptorOffset where the descriptor begins, bytes from the start of the descriptor arena
  * @param descriptorLength its length, bytes; 0 if there is none
- * @param generation reserved for records that are used again; 0
+ * @param generation how often the descriptor arena was gone through before; 0 without a descriptor
  * @param scalar0 by opcode
  * @param scalar1 by opcode
  */
@@ -35,16 +35,10 @@ public record Command(
     long scalar0,
     long scalar1) {
   /** The protocol version that this code speaks. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   /** Length of the encoded form. */
   public static final int BYTES = 64;
-
-  /** A command of this version whose descriptor follows it. */
-  public static Command of(
-      Opcode opcode, long requestId, Epoch epoch, long length, long scalar0, long scalar1) {
-    return new Command(VERSION, opcode.wire(), requestId, epoch, 0, length, 0, scalar0, scalar1);
-  }
 
   /** Reads the first 64 bytes of a range; checks nothing but that they are there. */
   public static Command decode(MemorySegment from) {
@@ -79,25 +73,5 @@ public record Command(
         .putU64(generation)
         .putU64(scalar0)
         .putU64(scalar1);
-  }
-
-  /** A body of a frame: this command, then its descriptor. */
-  public MemorySegment withDescriptor(byte[] descriptor) {
-    MemorySegment body = MemorySegment.ofArray(new byte[BYTES + descriptor.length]);
-    encode(body);
-    MemorySegment.copy(MemorySegment.ofArray(descriptor), 0, body, BYTES, descriptor.length);
-    return body;
-  }
-
-  /**
-   * The descriptor of this command.
-   *
-   * @param arena what offsets count in
-   * @throws io.orbitkv.api.TransportException INVALID if it leaves the arena
-   */
-  public Cursor descriptor(String what, MemorySegment arena) {
-    Cursor cursor = new Cursor(what, arena);
-    cursor.skip(descriptorOffset);
-    return cursor.part(what, descriptorLength);
   }
 }

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 public enum FrameKind {
   /** Client's first frame: {@link Hello}, with its pidfd. */
   HELLO(1),
-  /** Answer to HELLO: {@link Welcome}, with the arenas' descriptors. */
+  /** Answer to HELLO: {@link Welcome}, with the descriptors of arenas and ring. */
   WELCOME(2),
   /** Answer to any frame that was refused: {@link Refusal}. */
   REFUSED(3),
@@ -29,11 +29,7 @@ public enum FrameKind {
   /** Ends the session; empty. */
   CLOSE(12),
   /** Answer to CLOSE, after everything else was answered; empty. The connection ends behind it. */
-  CLOSED(13),
-  /** Carries a request: {@link Command} and its descriptor. */
-  COMMAND(14),
-  /** Carries an answer: {@link Command} and its descriptor. */
-  ANSWER(15);
+  CLOSED(13);
 
   private final int wire;
 

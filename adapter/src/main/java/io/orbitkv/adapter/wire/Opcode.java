@@ -4,12 +4,16 @@ import org.jspecify.annotations.Nullable;
 
 /** What a {@link Command} asks, or answers. Append-only; answers have the top bit. */
 public enum Opcode {
+  /** Asks for an answer, nothing else; answered by {@link #PONG}. */
+  PING(0x0000),
   /** Asks for blocks: {@link Names}; answered by {@link #QUERY_ANSWER}. */
   QUERY(0x0001),
   /** Gives a lease back; answered by {@link #RELEASE_ANSWER}. */
   RELEASE(0x0002),
   /** Hands blocks over: {@link PublishEntry}; answered by {@link #PUBLISH_ANSWER}. */
   PUBLISH(0x0003),
+  /** Answer to {@link #PING}. */
+  PONG(0x8000),
   /** A leased read: {@link ReadEntry}. */
   QUERY_ANSWER(0x8001),
   /** The lease is given back. */

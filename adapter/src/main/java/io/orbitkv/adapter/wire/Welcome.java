@@ -8,16 +8,27 @@ import java.util.List;
 /**
  * Body of {@link FrameKind#WELCOME}. Fields: 1 protocol version (u64), 2 Manager epoch (16 raw
  * bytes), 3 session token (u64), 4 slot (u64), 5 one arena (u64 access mode, u64 length), repeated
- * in the order of their index; the frame carries as many memfds in the same order. Unknown fields
- * are skipped.
+ * in the order of their index, 6 the ring (u64 version of its layout, u64 length). The frame
+ * carries a memfd per arena in the same order, then the ring's memfd, the event of the requests and
+ * the event of the answers. Unknown fields are skipped.
  *
  * @param version of the protocol
  * @param epoch the Manager's incarnation
  * @param session token of this session, not 0
  * @param slot exclusive to this session while it lives, from 0
  * @param arenas what the client may map
+ * @param ring what carries the commands
  */
-public record Welcome(long version, Epoch epoch, long session, long slot, List<ArenaOffer> arenas) {
+public record Welcome(
+    long version, Epoch epoch, long session, long slot, List<ArenaOffer> arenas, RingOffer ring) {
+  /**
+   * The ring.
+   *
+   * @param version of its layout
+   * @param bytes its length
+   */
+  public record RingOffer(long version, long bytes) {}
+
   /**
    * One arena.
    *
@@ -25,6 +36,9 @@ public record Welcome(long version, Epoch epoch, long session, long slot, List<A
    * @param bytes its length
    */
   public record ArenaOffer(long access, long bytes) {}
+
+  /** Descriptors that follow those of the arenas. */
+  public static final int RING_DESCRIPTORS = 3;
 
   /** Access mode: an engine may read. */
   public static final long READ_ONLY = 1;
@@ -34,6 +48,7 @@ public record Welcome(long version, Epoch epoch, long session, long slot, List<A
   private static final int SESSION = 3;
   private static final int SLOT = 4;
   private static final int ARENA = 5;
+  private static final int RING = 6;
 
   /** The body. */
   public MemorySegment encode() {
@@ -46,11 +61,15 @@ public record Welcome(long version, Epoch epoch, long session, long slot, List<A
             .addU64(SESSION, session)
             .addU64(SLOT, slot);
     for (ArenaOffer arena : arenas) {
-      byte[] value = new byte[16];
-      new Cursor("arena", MemorySegment.ofArray(value)).putU64(arena.access).putU64(arena.bytes);
-      fields.add(ARENA, value);
+      fields.add(ARENA, pair(arena.access, arena.bytes));
     }
-    return fields.body();
+    return fields.add(RING, pair(ring.version, ring.bytes)).body();
+  }
+
+  private static byte[] pair(long first, long second) {
+    byte[] value = new byte[16];
+    new Cursor("pair", MemorySegment.ofArray(value)).putU64(first).putU64(second);
+    return value;
   }
 
   /**
@@ -64,6 +83,7 @@ public record Welcome(long version, Epoch epoch, long session, long slot, List<A
     long session = 0;
     long slot = -1;
     List<ArenaOffer> arenas = new ArrayList<>();
+    RingOffer ring = new RingOffer(0, 0);
     for (Fields.Field field : Fields.read("WELCOME", body)) {
       Cursor value = field.value();
       switch (field.type()) {
@@ -72,15 +92,16 @@ public record Welcome(long version, Epoch epoch, long session, long slot, List<A
         case SESSION -> session = value.u64();
         case SLOT -> slot = value.u64();
         case ARENA -> arenas.add(new ArenaOffer(value.u64(), value.u64()));
+        case RING -> ring = new RingOffer(value.u64(), value.u64());
         default -> {
           continue;
         }
       }
       value.end();
     }
-    if (version == 0 || epoch.equals(Epoch.NONE) || session == 0 || slot < 0) {
-      throw new Cursor("WELCOME", body).refused("version, epoch, session or slot is missing");
+    if (version == 0 || epoch.equals(Epoch.NONE) || session == 0 || slot < 0 || ring.bytes <= 0) {
+      throw new Cursor("WELCOME", body).refused("version, epoch, session, slot or ring is missing");
     }
-    return new Welcome(version, epoch, session, slot, List.copyOf(arenas));
+    return new Welcome(version, epoch, session, slot, List.copyOf(arenas), ring);
   }
 }

@@ -27,11 +27,11 @@ final class LayoutTest {
   @Test
   void theCommandIsAsDocumented() {
     MemorySegment bytes = MemorySegment.ofArray(new byte[Command.BYTES]);
-    Command command = new Command(1, 0x8002, 0x1122334455667788L, EPOCH, 3, 0xfffffffeL, 4, 5, -1);
+    Command command = new Command(2, 0x8002, 0x1122334455667788L, EPOCH, 3, 0xfffffffeL, 4, 5, -1);
     command.encode(bytes);
     assertThat(hex(bytes))
         .isEqualTo(
-            "0100"
+            "0200"
                 + "0280"
                 + "feffffff"
                 + "8877665544332211"
@@ -80,7 +80,13 @@ final class LayoutTest {
             PublishStatus.fault(FaultCode.EXHAUSTED, "x".repeat(88)));
     assertThat(PublishStatus.decode(cursor(PublishStatus.encode(statuses)))).isEqualTo(statuses);
     Welcome welcome =
-        new Welcome(1, EPOCH, -3, 63, List.of(new Welcome.ArenaOffer(Welcome.READ_ONLY, 4_096)));
+        new Welcome(
+            2,
+            EPOCH,
+            -3,
+            63,
+            List.of(new Welcome.ArenaOffer(Welcome.READ_ONLY, 4_096)),
+            new Welcome.RingOffer(1, 16_912_384));
     assertThat(Welcome.decode(welcome.encode())).isEqualTo(welcome);
   }
 
@@ -129,8 +135,7 @@ final class LayoutTest {
             MemoryOffer::decode,
             RegistrationId::decode,
             Refusal::decode,
-            Command::decode,
-            bytes -> Command.decode(bytes).descriptor("descriptor", bytes));
+            Command::decode);
     int refused = 0;
     for (int round = 0; round < 4_000; round++) {
       byte[] bytes = new byte[random.nextInt(120)];

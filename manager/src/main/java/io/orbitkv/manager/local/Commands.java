@@ -1,14 +1,12 @@
 package io.orbitkv.manager.local;
 
 import io.orbitkv.adapter.BlockName;
+import io.orbitkv.adapter.ring.RingConsumer.Taken;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Cursor;
-import io.orbitkv.adapter.wire.Frame;
-import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.Names;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.PublishEntry;
-import io.orbitkv.adapter.wire.Text;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import java.lang.foreign.MemorySegment;
@@ -18,11 +16,10 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decodes and starts the commands of one session. Runs on its reader thread. */
+/** Decodes and starts the commands of one session. Runs on the thread of its ring. */
 final class Commands {
   private static final Logger LOG = LoggerFactory.getLogger(Commands.class);
   private static final long MAX_DEADLINE_NANOS = TimeUnit.HOURS.toNanos(1);
-  private static final byte[] NO_DESCRIPTOR = {};
   private static final long FETCH = 1;
   private static final long PREFIX = 2;
   private static final long DIGEST = 1;
@@ -37,17 +34,12 @@ final class Commands {
     this.sessions = sessions;
   }
 
-  /** Answers, now or later; throws only if the frame holds no command. */
-  void accept(Frame frame) {
-    Command command = Command.decode(frame.body());
-    long id = frame.header().requestId();
-    if (id == 0 || command.requestId() != id) {
-      throw new TransportException(
-          FaultCode.INVALID,
-          "command " + command.requestId() + " in frame " + id + "; both must be one, and not 0");
-    }
+  /** Answers, now or later. */
+  void accept(Taken taken) {
+    Command command = taken.command();
+    long id = command.requestId();
     try {
-      start(command, frame.body().asSlice(Command.BYTES));
+      start(command, taken.descriptor());
     } catch (TransportException e) {
       refuse(id, e);
     } catch (RuntimeException e) {
@@ -56,7 +48,7 @@ final class Commands {
     }
   }
 
-  private void start(Command command, MemorySegment arena) {
+  private void start(Command command, MemorySegment descriptor) {
     if (command.version() != Command.VERSION) {
       throw new TransportException(
           FaultCode.UNSUPPORTED,
@@ -70,11 +62,15 @@ final class Commands {
           FaultCode.STALE_EPOCH,
           "command names Manager epoch " + command.epoch() + "; connect again");
     }
+    if (command.requestId() == 0) {
+      throw new TransportException(FaultCode.INVALID, "command with request id 0; use another");
+    }
     Opcode opcode = Opcode.ofWire(command.opcode());
     switch (opcode) {
-      case QUERY -> query(command, command.descriptor("query", arena));
+      case PING -> session.ring().answer(Answer.of(Opcode.PONG, command.requestId(), 0));
+      case QUERY -> query(command, new Cursor("query", descriptor));
       case RELEASE -> release(command);
-      case PUBLISH -> publish(command, command.descriptor("publish", arena));
+      case PUBLISH -> publish(command, new Cursor("publish", descriptor));
       case null, default ->
           throw new TransportException(
               FaultCode.UNSUPPORTED,
@@ -108,7 +104,7 @@ final class Commands {
           FaultCode.NOT_FOUND, "release: the session that holds the lease is not of this process");
     }
     holding.release(command.scalar0());
-    answer(command.requestId(), Opcode.RELEASE_ANSWER, command.scalar0(), NO_DESCRIPTOR);
+    session.ring().answer(Answer.of(Opcode.RELEASE_ANSWER, command.requestId(), command.scalar0()));
   }
 
   private void publish(Command command, Cursor descriptor) {
@@ -133,22 +129,8 @@ final class Commands {
     }
   }
 
-  private void answer(long requestId, Opcode opcode, long scalar0, byte[] descriptor) {
-    Command answer = Command.of(opcode, requestId, context.epoch(), descriptor.length, scalar0, 0);
-    session.writer().answer(FrameKind.ANSWER, requestId, answer.withDescriptor(descriptor), null);
-  }
-
   private void refuse(long requestId, TransportException fault) {
     context.countRefusal(fault);
-    session.writer().answer(FrameKind.ANSWER, requestId, refusal(context, requestId, fault), null);
-  }
-
-  /** The answer that refuses a whole command. */
-  static MemorySegment refusal(LocalContext context, long requestId, TransportException fault) {
-    String text = fault.getMessage() == null ? fault.code().toString() : fault.getMessage();
-    byte[] descriptor = Text.cut(text, Text.REFUSAL_BYTES);
-    return Command.of(
-            Opcode.REFUSAL, requestId, context.epoch(), descriptor.length, fault.code().wire(), 0)
-        .withDescriptor(descriptor);
+    session.ring().answer(Answer.refusal(requestId, fault));
   }
 }

@@ -1,5 +1,6 @@
 package io.orbitkv.manager.local;
 
+import io.orbitkv.adapter.ring.RingLayout;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.FrameChannel;
@@ -14,6 +15,7 @@ import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.PeerCredentials;
 import io.orbitkv.ffm.PidFd;
 import io.orbitkv.ffm.UnixStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -94,28 +96,21 @@ final class Greeting {
     Hello hello = Hello.decode(frame.body());
     PidFd pidFd = pidFd(frame, peer);
     LocalSession session = null;
+    List<Fd> ring = new ArrayList<>();
     try {
-      session = sessions.open(peer.pid(), pidFd, channel);
+      session = sessions.open(peer.pid(), pidFd, channel, ring);
+      channel.identify(context.epoch(), session.token());
+      channel.receiveWithoutDeadline();
+      send(channel, frame.header().requestId(), session, ring);
     } finally {
       if (session == null) {
         pidFd.close();
       }
+      if (!ring.isEmpty()) {
+        ring.getFirst().close();
+      }
     }
-    channel.identify(context.epoch(), session.token());
-    channel.receiveWithoutDeadline();
-    Welcome welcome =
-        new Welcome(Command.VERSION, context.epoch(), session.token(), session.slot(), offers);
-    try {
-      channel.send(
-          FrameKind.WELCOME,
-          frame.header().requestId(),
-          welcome.encode(),
-          arenas.toArray(new Fd[0]));
-    } catch (NativeException e) {
-      session.writer().abandon();
-      LOG.debug("session {}: gone before its WELCOME: {}", session.slot(), e.getMessage());
-    }
-    session.writer().start();
+    session.start();
     LOG.info(
         "session {} opened: instance {}, role {}, process {}",
         session.slot(),
@@ -123,6 +118,25 @@ final class Greeting {
         hello.role(),
         peer.pid());
     return session;
+  }
+
+  private void send(FrameChannel channel, long requestId, LocalSession session, List<Fd> ring) {
+    Welcome welcome =
+        new Welcome(
+            Command.VERSION,
+            context.epoch(),
+            session.token(),
+            session.slot(),
+            offers,
+            new Welcome.RingOffer(RingLayout.VERSION, RingLayout.BYTES));
+    List<Fd> descriptors = new ArrayList<>(arenas);
+    descriptors.addAll(ring);
+    try {
+      channel.send(FrameKind.WELCOME, requestId, welcome.encode(), descriptors.toArray(new Fd[0]));
+    } catch (NativeException | IllegalStateException e) {
+      session.writer().abandon();
+      LOG.debug("session {}: gone before its WELCOME: {}", session.slot(), e.getMessage());
+    }
   }
 
   private void checkUser(PeerCredentials peer) {

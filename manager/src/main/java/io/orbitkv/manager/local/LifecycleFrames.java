@@ -73,9 +73,7 @@ final class LifecycleFrames {
           .memories()
           .unregister(
               asked,
-              () ->
-                  session.answer(
-                      SessionWork.Kind.LIFECYCLE, 0, FrameKind.UNREGISTERED, id, EMPTY, null));
+              () -> session.answer(SessionWork.Kind.LIFECYCLE, FrameKind.UNREGISTERED, id, EMPTY));
       accepted = true;
     } finally {
       if (!accepted) {
@@ -94,7 +92,7 @@ final class LifecycleFrames {
   }
 
   private void answer(FrameKind kind, long requestId, MemorySegment body) {
-    session.writer().answer(kind, requestId, body, null);
+    session.writer().answer(kind, requestId, body);
   }
 
   private static TransportException unexpected(Frame frame) {

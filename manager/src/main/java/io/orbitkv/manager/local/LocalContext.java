@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.LongAdder;
  * @param queries places for queries that are not answered yet
  * @param generations of registrations
  * @param bodies memory for long frames
+ * @param descriptors memory for long descriptors of commands
  * @param refusals how many requests and connections a limit has refused
  */
 record LocalContext(
@@ -28,6 +29,7 @@ record LocalContext(
     Semaphore queries,
     AtomicLong generations,
     BodyBudget bodies,
+    DescriptorRoom descriptors,
     LongAdder refusals) {
   /** Counts a refusal by a limit. */
   void countRefusal(TransportException fault) {

@@ -75,6 +75,7 @@ public final class LocalServer implements AutoCloseable {
             new Semaphore(limits.queries()),
             new AtomicLong(),
             BodyBudget.ofHeap(FrameHeader.BODY_LIMIT),
+            DescriptorRoom.ofHeap(),
             new LongAdder());
     this.sessions = new Sessions(context, this::processesChanged);
     this.watch = new ProcessWatch(limits.sessions(), sessions::processes, sessions::exited);
@@ -231,7 +232,7 @@ public final class LocalServer implements AutoCloseable {
         if (stopping.get()) {
           session.stopReading();
         }
-        new SessionReader(session, channel, context, sessions).run();
+        new SessionReader(session, channel, context).run();
       }
     } catch (RuntimeException e) {
       LOG.error("local server: a session's reader failed", e);

@@ -1,16 +1,19 @@
 package io.orbitkv.manager.local;
 
+import io.orbitkv.adapter.ring.RingConsumer;
+import io.orbitkv.adapter.ring.RingMemory;
 import io.orbitkv.adapter.wire.FrameChannel;
 import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.Refusal;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.EventFd;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.Shutdown;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * of its leases. Its socket ends with the last answer; its leases end by release or by the exit of
  * its process, whichever is first, never with the socket.
  */
-final class LocalSession {
+final class LocalSession implements SessionRing.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(LocalSession.class);
   private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
 
@@ -32,11 +35,16 @@ final class LocalSession {
   private final EngineMemories memories;
   private final SessionWork work;
   private final SessionWriter writer;
+  private final Commands commands;
+  private final SessionRing ring;
   private final Set<Long> leases = new HashSet<>();
   private SessionState state = SessionState.OPEN;
   private boolean exited;
   private volatile boolean stopping;
   private boolean socketClosed;
+  private boolean requestsEnded;
+  private boolean ringEnded;
+  private boolean lastFrame;
   private long closeRequest;
 
   LocalSession(
@@ -44,7 +52,10 @@ final class LocalSession {
       int slot,
       EngineProcess process,
       FrameChannel channel,
+      RingMemory memory,
+      EventFd wake,
       LocalContext context,
+      Sessions sessions,
       Consumer<LocalSession> whenEnded) {
     this.token = token;
     this.slot = slot;
@@ -55,6 +66,16 @@ final class LocalSession {
     this.memories = new EngineMemories(context.limits(), context.generations());
     this.work = new SessionWork(context.limits());
     this.writer = new SessionWriter(channel, "orbitkv-answers-" + slot, this::socketClosed);
+    this.commands = new Commands(this, context, sessions);
+    this.ring =
+        new SessionRing(
+            memory, wake, context.epoch(), context.descriptors(), "orbitkv-ring-" + slot, this);
+  }
+
+  /** Its threads begin, and end by themselves. */
+  void start() {
+    ring.start();
+    writer.start();
   }
 
   long token() {
@@ -77,6 +98,10 @@ final class LocalSession {
     return writer;
   }
 
+  SessionRing ring() {
+    return ring;
+  }
+
   synchronized SessionState state() {
     return state;
   }
@@ -95,20 +120,23 @@ final class LocalSession {
     work.admit(kind, bytes);
   }
 
-  /** Answers admitted work and gives its place back. */
-  void answer(
-      SessionWork.Kind kind,
-      long bytes,
-      FrameKind frame,
-      long requestId,
-      MemorySegment body,
-      @Nullable Runnable whenDropped) {
+  /** Answers admitted work by a frame and gives its place back. */
+  void answer(SessionWork.Kind kind, FrameKind frame, long requestId, MemorySegment body) {
+    synchronized (this) {
+      work.free(kind, 0);
+    }
+    writer.answer(frame, requestId, body);
+    workEnded();
+  }
+
+  /** Answers an admitted command and gives its place back. */
+  void answer(SessionWork.Kind kind, long bytes, Answer answer) {
     // First: who has the answer may use the place at once.
     synchronized (this) {
       work.free(kind, bytes);
     }
-    writer.answer(frame, requestId, body, whenDropped);
-    ended();
+    ring.answer(answer);
+    workEnded();
   }
 
   /** Gives a place back without an answer: the work was refused by other means. */
@@ -116,10 +144,10 @@ final class LocalSession {
     synchronized (this) {
       work.free(kind, bytes);
     }
-    ended();
+    workEnded();
   }
 
-  private void ended() {
+  private void workEnded() {
     synchronized (this) {
       work.ended();
       endIfAnswered();
@@ -173,7 +201,10 @@ final class LocalSession {
     advance();
   }
 
-  /** No further frame is read. With a request id, CLOSED is the last answer. */
+  /**
+   * No further frame is read, and no command but those in the ring. With a request id, CLOSED is
+   * the last frame.
+   */
   void beginClosing(long request) {
     synchronized (this) {
       if (state != SessionState.OPEN) {
@@ -181,6 +212,37 @@ final class LocalSession {
       }
       closeRequest = request;
       become(SessionState.CLOSING);
+      endIfAnswered();
+    }
+    ring.close();
+    advance();
+  }
+
+  @Override
+  public void command(RingConsumer.Taken taken) {
+    commands.accept(taken);
+  }
+
+  @Override
+  public void broken(TransportException why) {
+    LOG.info("session {} ends: {}", slot, why.getMessage());
+    writer.answer(FrameKind.REFUSED, 0, Refusal.of(why).encode());
+    beginClosing(0);
+  }
+
+  @Override
+  public void requestsEnded() {
+    synchronized (this) {
+      requestsEnded = true;
+      endIfAnswered();
+    }
+    advance();
+  }
+
+  @Override
+  public void ended() {
+    synchronized (this) {
+      ringEnded = true;
       endIfAnswered();
     }
     advance();
@@ -210,6 +272,7 @@ final class LocalSession {
       exited = true;
       leases.clear();
     }
+    ring.drop();
     writer.abandon();
     memories.close();
     context.service().processExited(token);
@@ -223,13 +286,19 @@ final class LocalSession {
         become(SessionState.CLOSING);
       }
     }
+    ring.end();
     advance();
   }
 
   private void endIfAnswered() {
-    if (state == SessionState.CLOSING && work.idle()) {
+    if (state != SessionState.CLOSING || !requestsEnded || !work.idle()) {
+      return;
+    }
+    ring.finish();
+    if (ringEnded && !lastFrame) {
+      lastFrame = true;
       if (closeRequest != 0) {
-        writer.answer(FrameKind.CLOSED, closeRequest, EMPTY, null);
+        writer.answer(FrameKind.CLOSED, closeRequest, EMPTY);
       }
       writer.end();
     }
@@ -241,7 +310,7 @@ final class LocalSession {
     boolean ended = false;
     synchronized (this) {
       boolean nothingHeld = leases.isEmpty() || exited;
-      if (state == SessionState.CLOSING && socketClosed && work.idle()) {
+      if (state == SessionState.CLOSING && socketClosed && ringEnded && work.idle()) {
         over = true;
         become(nothingHeld ? SessionState.ENDED : SessionState.RETAINED);
         ended = nothingHeld;

@@ -1,7 +1,5 @@
 package io.orbitkv.manager.local;
 
-import io.orbitkv.adapter.wire.Command;
-import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.PublishEntry;
 import io.orbitkv.adapter.wire.PublishStatus;
@@ -72,11 +70,11 @@ final class PublishOperation implements Runnable {
         }
       }
     }
-    byte[] descriptor = PublishStatus.encode(statuses);
-    MemorySegment body =
-        Command.of(Opcode.PUBLISH_ANSWER, requestId, context.epoch(), descriptor.length, 0, 0)
-            .withDescriptor(descriptor);
-    session.answer(SessionWork.Kind.PUBLISH, charge, FrameKind.ANSWER, requestId, body, null);
+    MemorySegment descriptor = MemorySegment.ofArray(PublishStatus.encode(statuses));
+    session.answer(
+        SessionWork.Kind.PUBLISH,
+        charge,
+        new Answer(Opcode.PUBLISH_ANSWER, requestId, 0, 0, descriptor, null));
   }
 
   private PublishStatus publish(PublishEntry entry) {

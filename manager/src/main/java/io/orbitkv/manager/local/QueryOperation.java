@@ -1,8 +1,6 @@
 package io.orbitkv.manager.local;
 
 import io.orbitkv.adapter.BlockName;
-import io.orbitkv.adapter.wire.Command;
-import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.ReadEntry;
 import io.orbitkv.api.FaultCode;
@@ -61,24 +59,20 @@ final class QueryOperation {
   private void answered(BlockService.@Nullable LeasedRead read, @Nullable Throwable fault) {
     context.queries().release();
     if (read == null) {
-      answer(Commands.refusal(context, requestId, refusal(fault)), null);
+      session.answer(SessionWork.Kind.QUERY, charge, Answer.refusal(requestId, refusal(fault)));
       return;
     }
     long lease = read.lease();
     if (lease == 0) {
-      answer(encode(read), null);
+      session.answer(SessionWork.Kind.QUERY, charge, encode(read, null));
     } else if (session.keep(lease)) {
-      answer(encode(read), () -> session.neverTold(lease));
+      session.answer(SessionWork.Kind.QUERY, charge, encode(read, () -> session.neverTold(lease)));
     } else {
       session.settle(SessionWork.Kind.QUERY, charge);
     }
   }
 
-  private void answer(MemorySegment body, @Nullable Runnable whenDropped) {
-    session.answer(SessionWork.Kind.QUERY, charge, FrameKind.ANSWER, requestId, body, whenDropped);
-  }
-
-  private MemorySegment encode(BlockService.LeasedRead read) {
+  private Answer encode(BlockService.LeasedRead read, @Nullable Runnable whenDropped) {
     List<ReadEntry> entries = new ArrayList<>(read.blocks().size());
     for (BlockService.LeasedBlock block : read.blocks()) {
       entries.add(
@@ -92,16 +86,14 @@ final class QueryOperation {
               block.bytes(),
               block.generation()));
     }
-    byte[] descriptor = ReadEntry.encode(entries);
     long left = Math.max(0, read.expiresAtNanos() - System.nanoTime());
-    return Command.of(
-            Opcode.QUERY_ANSWER,
-            requestId,
-            context.epoch(),
-            descriptor.length,
-            read.lease(),
-            read.lease() == 0 ? 0 : left)
-        .withDescriptor(descriptor);
+    return new Answer(
+        Opcode.QUERY_ANSWER,
+        requestId,
+        read.lease(),
+        read.lease() == 0 ? 0 : left,
+        MemorySegment.ofArray(ReadEntry.encode(entries)),
+        whenDropped);
   }
 
   private static TransportException refusal(@Nullable Throwable fault) {

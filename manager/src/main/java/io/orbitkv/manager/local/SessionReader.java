@@ -22,15 +22,12 @@ final class SessionReader {
   private final FrameChannel channel;
   private final LocalContext context;
   private final LifecycleFrames lifecycle;
-  private final Commands commands;
 
-  SessionReader(
-      LocalSession session, FrameChannel channel, LocalContext context, Sessions sessions) {
+  SessionReader(LocalSession session, FrameChannel channel, LocalContext context) {
     this.session = session;
     this.channel = channel;
     this.context = context;
     this.lifecycle = new LifecycleFrames(session, context);
-    this.commands = new Commands(session, context, sessions);
   }
 
   /** Runs until the client closes, breaks the protocol or is gone. */
@@ -54,7 +51,7 @@ final class SessionReader {
       }
     } catch (TransportException e) {
       reason = "its client can not be read on: " + e.getMessage();
-      session.writer().answer(FrameKind.REFUSED, 0, Refusal.of(e).encode(), null);
+      session.writer().answer(FrameKind.REFUSED, 0, Refusal.of(e).encode());
     } catch (NativeException e) {
       reason = "receiving failed: " + e.getMessage();
       session.writer().abandon();
@@ -71,15 +68,12 @@ final class SessionReader {
   }
 
   private void accept(Frame frame) {
+    session.ring().look();
     FrameHeader header = frame.header();
     TransportException refusal = misaddressed(header);
     if (refusal == null) {
       try {
-        if (frame.is(FrameKind.COMMAND)) {
-          commands.accept(frame);
-        } else {
-          lifecycle.accept(frame);
-        }
+        lifecycle.accept(frame);
         return;
       } catch (TransportException e) {
         context.countRefusal(e);
@@ -89,9 +83,7 @@ final class SessionReader {
         refusal = new TransportException(FaultCode.INTERNAL, "Manager failed: " + e);
       }
     }
-    session
-        .writer()
-        .answer(FrameKind.REFUSED, header.requestId(), Refusal.of(refusal).encode(), null);
+    session.writer().answer(FrameKind.REFUSED, header.requestId(), Refusal.of(refusal).encode());
   }
 
   private @Nullable TransportException misaddressed(FrameHeader header) {

@@ -5,26 +5,23 @@ import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.ffm.NativeException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the answers of one session, in order, on a thread of its own, so that a client that does
- * not read holds up nobody else. Closes the channel when it ends.
+ * Sends the frames of one session, in order, on a thread of its own, so that a client that does not
+ * read holds up nobody else. Closes the channel when it ends.
  */
 final class SessionWriter {
-  private record Answer(
-      FrameKind kind, long requestId, MemorySegment body, @Nullable Runnable whenDropped) {}
+  private record Outgoing(FrameKind kind, long requestId, MemorySegment body) {}
 
   private static final Logger LOG = LoggerFactory.getLogger(SessionWriter.class);
   private static final long ROOM_BYTES = 8L << 20;
 
   private final FrameChannel channel;
   private final Runnable whenEnded;
-  private final ArrayDeque<Answer> queue = new ArrayDeque<>();
+  private final ArrayDeque<Outgoing> queue = new ArrayDeque<>();
   private final Thread thread;
   private long queuedBytes;
   private boolean ending;
@@ -45,23 +42,12 @@ final class SessionWriter {
     thread.start();
   }
 
-  /**
-   * Queues an answer.
-   *
-   * @param whenDropped runs if it was not sent whole, so that the client, who drops what is not
-   *     whole, was never told; null if nobody cares
-   */
-  void answer(FrameKind kind, long requestId, MemorySegment body, @Nullable Runnable whenDropped) {
-    synchronized (this) {
-      if (!broken && !ending) {
-        queue.add(new Answer(kind, requestId, body, whenDropped));
-        queuedBytes += body.byteSize();
-        notifyAll();
-        return;
-      }
-    }
-    if (whenDropped != null) {
-      whenDropped.run();
+  /** Queues a frame; it is dropped once the session ends. */
+  synchronized void answer(FrameKind kind, long requestId, MemorySegment body) {
+    if (!broken && !ending) {
+      queue.add(new Outgoing(kind, requestId, body));
+      queuedBytes += body.byteSize();
+      notifyAll();
     }
   }
 
@@ -88,25 +74,22 @@ final class SessionWriter {
   }
 
   private void run() {
-    Answer answer = next();
     try {
-      while (answer != null) {
-        channel.send(answer.kind(), answer.requestId(), answer.body());
-        answer = next();
+      for (Outgoing frame = next(); frame != null; frame = next()) {
+        channel.send(frame.kind(), frame.requestId(), frame.body());
       }
     } catch (NativeException e) {
       LOG.debug("session: sending failed, the client is gone: {}", e.getMessage());
     } catch (RuntimeException e) {
       LOG.error("session: an answer can not be sent, so the session ends", e);
     } finally {
-      // Still set only if its send failed.
-      drop(answer);
+      drop();
       channel.close();
       whenEnded.run();
     }
   }
 
-  private synchronized @Nullable Answer next() {
+  private synchronized @Nullable Outgoing next() {
     while (queue.isEmpty() && !ending && !broken) {
       try {
         wait();
@@ -114,31 +97,18 @@ final class SessionWriter {
         broken = true; // nobody interrupts this thread but to end it
       }
     }
-    Answer answer = broken ? null : queue.poll();
-    if (answer != null) {
-      queuedBytes -= answer.body().byteSize();
+    Outgoing frame = broken ? null : queue.poll();
+    if (frame != null) {
+      queuedBytes -= frame.body().byteSize();
       notifyAll();
     }
-    return answer;
+    return frame;
   }
 
-  private void drop(@Nullable Answer failed) {
-    List<Answer> dropped = new ArrayList<>();
-    if (failed != null) {
-      dropped.add(failed);
-    }
-    synchronized (this) {
-      broken = true;
-      dropped.addAll(queue);
-      queue.clear();
-      queuedBytes = 0;
-      notifyAll();
-    }
-    for (Answer answer : dropped) {
-      Runnable whenDropped = answer.whenDropped();
-      if (whenDropped != null) {
-        whenDropped.run();
-      }
-    }
+  private synchronized void drop() {
+    broken = true;
+    queue.clear();
+    queuedBytes = 0;
+    notifyAll();
   }
 }

@@ -1,8 +1,12 @@
 package io.orbitkv.manager.local;
 
+import io.orbitkv.adapter.ring.RingMemory;
 import io.orbitkv.adapter.wire.FrameChannel;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.EventFd;
+import io.orbitkv.ffm.Fd;
+import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.PidFd;
 import java.security.SecureRandom;
 import java.util.ArrayList;
@@ -35,9 +39,11 @@ final class Sessions {
   /**
    * Opens a session and takes the pidfd over, unless it throws.
    *
-   * @throws TransportException EXHAUSTED, CLOSING
+   * @param ring gets what the client maps, in the order of WELCOME; the first one, the memfd, is
+   *     the caller's to close, the others are the session's
+   * @throws TransportException EXHAUSTED, CLOSING, DEVICE
    */
-  LocalSession open(long pid, PidFd pidFd, FrameChannel channel) {
+  LocalSession open(long pid, PidFd pidFd, FrameChannel channel, List<Fd> ring) {
     LocalSession session;
     synchronized (this) {
       int slot = slots.nextClearBit(0);
@@ -52,8 +58,14 @@ final class Sessions {
                 + context.limits().sessions()
                 + " sessions are taken; close one, or end a process that holds leases");
       }
+      long token = newToken();
+      EventFd wake = EventFd.create();
+      RingMemory.Made made = makeRing(token, wake);
+      ring.addAll(made.descriptors());
       EngineProcess process = join(pid, pidFd);
-      session = new LocalSession(newToken(), slot, process, channel, context, this::ended);
+      session =
+          new LocalSession(
+              token, slot, process, channel, made.memory(), wake, context, this, this::ended);
       slots.set(slot);
       byToken.put(session.token(), session);
       process.sessions().put(session.token(), session);
@@ -113,6 +125,18 @@ final class Sessions {
       processes.clear();
     }
     left.forEach(process -> process.pidFd().close());
+  }
+
+  private RingMemory.Made makeRing(long token, EventFd wake) {
+    try {
+      return RingMemory.create(context.epoch(), token);
+    } catch (NativeException e) {
+      wake.close();
+      throw new TransportException(
+          FaultCode.DEVICE,
+          "the Manager can not make a ring: " + e.getMessage() + "; raise its limits",
+          e);
+    }
   }
 
   private EngineProcess join(long pid, PidFd pidFd) {

@@ -17,13 +17,11 @@ final class SharedArenas {
       List<BlockService.SharedArena> shared,
       List<Fd> descriptors,
       List<Welcome.ArenaOffer> offers) {
-    if (shared.size() > UnixStream.MAX_DESCRIPTORS) {
+    int most = UnixStream.MAX_DESCRIPTORS - Welcome.RING_DESCRIPTORS;
+    if (shared.size() > most) {
       throw new TransportException(
           FaultCode.INVALID,
-          shared.size()
-              + " arenas; a client gets at most "
-              + UnixStream.MAX_DESCRIPTORS
-              + ": use fewer and larger ones");
+          shared.size() + " arenas; a client gets at most " + most + ": use fewer and larger ones");
     }
     for (BlockService.SharedArena arena : shared) {
       Fd borrowed = Fd.adopt(arena.fd());

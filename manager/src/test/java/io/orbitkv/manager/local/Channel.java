@@ -1,5 +1,10 @@
 package io.orbitkv.manager.local;
 
+import io.orbitkv.adapter.ring.RingConsumer;
+import io.orbitkv.adapter.ring.RingConsumer.Taken;
+import io.orbitkv.adapter.ring.RingLayout;
+import io.orbitkv.adapter.ring.RingMemory;
+import io.orbitkv.adapter.ring.RingProducer;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.FrameChannel;
@@ -17,11 +22,13 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
@@ -35,6 +42,9 @@ final class Channel implements AutoCloseable {
   final UnixStream stream;
   final FrameChannel frames;
   private @Nullable Welcome welcome;
+  private @Nullable RingMemory ring;
+  private @Nullable RingProducer requests;
+  private @Nullable RingConsumer answers;
 
   Channel(Path socket) {
     stream = UnixStream.connect(socket);
@@ -46,8 +56,18 @@ final class Channel implements AutoCloseable {
   static Channel open(Path socket) {
     Channel channel = new Channel(socket);
     Frame answer = channel.hello(new Hello("test", 3).encode());
+    Welcome welcome = Welcome.decode(answer.body());
+    channel.welcome = welcome;
+    List<Fd> fds = answer.descriptors();
+    RingMemory ring =
+        RingMemory.attach(
+            fds.subList(welcome.arenas().size(), fds.size()),
+            welcome.ring().version(),
+            welcome.ring().bytes());
     answer.discard();
-    channel.welcome = Welcome.decode(answer.body());
+    channel.ring = ring;
+    channel.requests = new RingProducer(ring.segment(), RingLayout.REQUESTS, welcome.epoch());
+    channel.answers = new RingConsumer(ring.segment(), RingLayout.ANSWERS);
     channel.frames.identify(channel.welcome().epoch(), channel.welcome().session());
     return channel;
   }
@@ -83,15 +103,87 @@ final class Channel implements AutoCloseable {
     return frames.receive(FrameHeader.BODY_LIMIT) == null;
   }
 
+  RingMemory ring() {
+    return Objects.requireNonNull(ring);
+  }
+
+  private RingConsumer answers() {
+    return Objects.requireNonNull(answers);
+  }
+
   void sendCommand(Opcode opcode, long id, byte[] descriptor, long scalar0, long scalar1) {
-    Command command =
-        Command.of(opcode, id, welcome().epoch(), descriptor.length, scalar0, scalar1);
-    frames.send(FrameKind.COMMAND, id, command.withDescriptor(descriptor));
+    putCommand(opcode, id, descriptor, scalar0, scalar1);
+    if (Objects.requireNonNull(requests).consumerSleeps()) {
+      ring().requests().signal();
+    }
+  }
+
+  /** Puts a command in and does not wake the server. */
+  void putCommand(Opcode opcode, long id, byte[] descriptor, long scalar0, long scalar1) {
+    MemorySegment bytes = MemorySegment.ofArray(descriptor);
+    await(
+        "there is room for a command",
+        () -> Objects.requireNonNull(requests).offer(opcode, id, scalar0, scalar1, bytes));
+  }
+
+  /** A command without a descriptor; false if there is no room for it now. */
+  boolean tryCommand(Opcode opcode, long id) {
+    RingProducer producer = Objects.requireNonNull(requests);
+    boolean offered = producer.offer(opcode, id, 0, 0, EMPTY);
+    if (producer.consumerSleeps()) {
+      ring().requests().signal();
+    }
+    return offered;
   }
 
   Command command(Opcode opcode, long id, byte[] descriptor, long scalar0, long scalar1) {
     sendCommand(opcode, id, descriptor, scalar0, scalar1);
-    return Command.decode(next().body());
+    return nextAnswer().command();
+  }
+
+  /** Puts a command that need not be one in, as number {@code number} of this session. */
+  void sendRawCommand(long number, Command command, byte[] descriptor) {
+    MemorySegment memory = ring().segment();
+    long offset = command.descriptorOffset();
+    if (offset >= 0 && offset <= RingLayout.ARENA_BYTES - descriptor.length) {
+      MemorySegment.copy(
+          MemorySegment.ofArray(descriptor),
+          0,
+          memory,
+          RingLayout.REQUESTS.arena() + offset,
+          descriptor.length);
+    }
+    command.encode(memory.asSlice(RingLayout.REQUESTS.entry(number), Command.BYTES));
+    VarHandle.fullFence();
+    memory.set(ValueLayout.JAVA_LONG, RingLayout.REQUESTS.tail(), number + 1);
+    ring().requests().signal();
+  }
+
+  /** The answer that is in the ring now; null if there is none. */
+  @Nullable Taken answerNow() {
+    Taken taken = answers().take();
+    if (taken != null && answers().producerWaits()) {
+      ring().requests().signal();
+    }
+    return taken;
+  }
+
+  Taken nextAnswer() {
+    long deadline = System.nanoTime() + LIMIT.toNanos();
+    while (true) {
+      answers().sleeping(true);
+      Taken taken = answerNow();
+      long left = deadline - System.nanoTime();
+      if (taken != null || left <= 0) {
+        answers().sleeping(false);
+        if (taken == null) {
+          throw new AssertionError("no answer within " + LIMIT);
+        }
+        return taken;
+      }
+      var _ = ring().answers().awaitSignal(left);
+      var _ = ring().answers().tryConsume();
+    }
   }
 
   /** Sends bytes that need not be a frame. */
@@ -111,6 +203,10 @@ final class Channel implements AutoCloseable {
   @Override
   public void close() {
     frames.close();
+    if (ring != null) {
+      ring.close();
+      ring = null;
+    }
   }
 
   static void await(String what, BooleanSupplier condition) {

@@ -14,7 +14,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** Processes of their own, to be killed: {@code engine SOCKET} or {@code manager SOCKET}. */
+/**
+ * Processes of their own, to be killed: {@code engine SOCKET}, {@code busy SOCKET} or {@code
+ * manager SOCKET}.
+ */
 final class EngineMain {
   static final BlockName NAME =
       BlockName.of("model", "of the engine".getBytes(StandardCharsets.UTF_8));
@@ -29,6 +32,8 @@ final class EngineMain {
           LocalServer.start(
               socket, LocalOptions.DEFAULTS, Epoch.random(), new ReferenceBlocks(1 << 20));
       System.out.println("ready");
+    } else if (arguments[0].equals("busy")) {
+      useForEver(socket);
     } else {
       ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
       RegisteredMemory memory = client.allocate(8_192);
@@ -44,11 +49,33 @@ final class EngineMain {
     } while (read >= 0);
   }
 
+  /** Has something of everything under way at any moment, until it is killed. */
+  private static void useForEver(Path socket) {
+    ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
+    System.out.println("ready");
+    for (int i = 0; ; i++) {
+      RegisteredMemory memory = client.allocate(8_192);
+      BlockName name = BlockName.of("busy", new byte[] {(byte) i});
+      var published = client.publish(List.of(Piece.of(name, memory)));
+      for (int ping = 0; ping < 20; ping++) {
+        client.ping();
+      }
+      BlockLease lease = client.queryAndWait(List.of(NAME, name), QueryOptions.LOCAL);
+      published.join();
+      memory.close();
+      lease.close();
+    }
+  }
+
   static Process start(String role, Path socket) throws IOException {
+    return start(role, socket, "-XX:TieredStopAtLevel=1");
+  }
+
+  static Process start(String role, Path socket, String option) throws IOException {
     return new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--enable-native-access=ALL-UNNAMED",
-            "-XX:TieredStopAtLevel=1",
+            option,
             "-XX:+UseSerialGC",
             "-cp",
             System.getProperty("java.class.path"),

@@ -63,7 +63,9 @@ final class GreetingTest {
     try (Channel channel = new Channel(socket)) {
       Frame answer = channel.hello(new Hello("instance", 2).encode());
       Welcome welcome = Welcome.decode(answer.body());
-      assertThat(welcome.version()).isEqualTo(1);
+      assertThat(welcome.version()).isEqualTo(2);
+      assertThat(welcome.ring()).isEqualTo(new Welcome.RingOffer(1, 16_912_384));
+      assertThat(answer.descriptors()).hasSize(4);
       assertThat(welcome.epoch()).isEqualTo(epoch);
       assertThat(welcome.session()).isNotZero();
       assertThat(welcome.slot()).isZero();
@@ -114,7 +116,7 @@ final class GreetingTest {
           .isInstanceOfSatisfying(
               TransportException.class, e -> assertThat(e.code()).isEqualTo(FaultCode.UNSUPPORTED))
           .hasMessageContaining("version 9")
-          .hasMessageContaining("this client 1");
+          .hasMessageContaining("this client 2");
       manager.join();
     }
   }

@@ -2,23 +2,18 @@ package io.orbitkv.manager.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.FrameHeader;
 import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.Hello;
 import io.orbitkv.adapter.wire.MemoryOffer;
-import io.orbitkv.adapter.wire.Names;
-import io.orbitkv.adapter.wire.Opcode;
-import io.orbitkv.adapter.wire.PublishEntry;
+import io.orbitkv.adapter.wire.RegistrationId;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.PidFd;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,7 +89,7 @@ final class HostileClientTest {
     try (Channel channel = Channel.open(socket)) {
       MemorySegment header = MemorySegment.ofArray(new byte[FrameHeader.BYTES]);
       new FrameHeader(
-              1,
+              Command.VERSION,
               FrameKind.STATUS.wire(),
               FrameHeader.BODY_LIMIT + 1L,
               FrameHeader.MAGIC,
@@ -127,37 +122,26 @@ final class HostileClientTest {
   }
 
   private static byte[] frame(Channel channel, Random random) {
-    BlockName name = BlockName.of("n", new byte[] {(byte) random.nextInt()});
-    List<BlockName> names = new ArrayList<>();
-    for (int i = random.nextInt(5); i >= 0; i--) {
-      names.add(name);
-    }
     long id = 1L + random.nextInt(1_000);
     Epoch epoch = channel.welcome().epoch();
-    byte[] query = Names.encode(names);
-    byte[] publish =
-        PublishEntry.encode(
-            List.of(new PublishEntry(name, random.nextInt(3), random.nextLong(), 0, 1)));
     MemorySegment body =
-        switch (random.nextInt(5)) {
-          case 0 ->
-              Command.of(Opcode.QUERY, id, epoch, query.length, 1_000_000, 3).withDescriptor(query);
-          case 1 ->
-              Command.of(Opcode.PUBLISH, id, epoch, publish.length, 0, 0).withDescriptor(publish);
-          case 2 ->
-              Command.of(Opcode.RELEASE, id, epoch, 0, random.nextInt(9), random.nextInt(2))
-                  .withDescriptor(new byte[0]);
-          case 3 -> new MemoryOffer(1, 0, 4_096).encode();
+        switch (random.nextInt(4)) {
+          case 0 -> new MemoryOffer(1, 0, 4_096).encode();
+          case 1 -> new RegistrationId(random.nextInt(3), random.nextLong()).encode();
           default -> MemorySegment.ofArray(new byte[random.nextInt(200)]);
         };
-    int kind =
-        body.byteSize() >= Command.BYTES
-            ? FrameKind.COMMAND.wire()
-            : 1 + random.nextInt(FrameKind.values().length);
+    int kind = 1 + random.nextInt(FrameKind.values().length + 3);
     MemorySegment whole =
         MemorySegment.ofArray(new byte[FrameHeader.BYTES + (int) body.byteSize()]);
     new FrameHeader(
-            1, kind, body.byteSize(), FrameHeader.MAGIC, 0, id, channel.welcome().session(), epoch)
+            Command.VERSION,
+            kind,
+            body.byteSize(),
+            FrameHeader.MAGIC,
+            0,
+            id,
+            channel.welcome().session(),
+            epoch)
         .encode(whole);
     MemorySegment.copy(body, 0, whole, FrameHeader.BYTES, body.byteSize());
     return whole.toArray(ValueLayout.JAVA_BYTE);

@@ -97,9 +97,9 @@ final class LimitsTest {
       assertThat(server.pendingQueries()).isEqualTo(3);
       assertThat(server.refusals()).isEqualTo(4);
       blocks.answerReads(one.welcome().session(), List.of(NAME));
-      one.next().discard();
-      one.next().discard();
-      two.next().discard();
+      assertThat(one.nextAnswer().command().opcode()).isEqualTo(Opcode.QUERY_ANSWER.wire());
+      assertThat(one.nextAnswer().command().opcode()).isEqualTo(Opcode.QUERY_ANSWER.wire());
+      assertThat(two.nextAnswer().command().opcode()).isEqualTo(Opcode.QUERY_ANSWER.wire());
       assertThat(two.command(Opcode.QUERY, 7, NAMES, SECOND, 0).opcode())
           .isEqualTo(Opcode.QUERY_ANSWER.wire());
     }
@@ -120,7 +120,7 @@ final class LimitsTest {
       assertExhausted(channel.command(Opcode.PUBLISH, 8, piece, 0, 0));
       assertThat(blocks.publishing()).isEqualTo(1);
       gate.countDown();
-      channel.next().discard();
+      assertThat(channel.nextAnswer().command().opcode()).isEqualTo(Opcode.PUBLISH_ANSWER.wire());
       assertThat(channel.command(Opcode.PUBLISH, 9, piece, 0, 0).opcode())
           .isEqualTo(Opcode.PUBLISH_ANSWER.wire());
     }

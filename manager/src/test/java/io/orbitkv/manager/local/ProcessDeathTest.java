@@ -21,8 +21,13 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -145,6 +150,89 @@ final class ProcessDeathTest {
     } finally {
       next.destroyForcibly().waitFor();
     }
+  }
+
+  @Test
+  @Tag("slow")
+  @Timeout(560)
+  void clientsKilledAtRandomMomentsLeaveNothing(@TempDir Path directory) throws Exception {
+    long seed = System.nanoTime();
+    System.out.println("ProcessDeathTest seed " + seed);
+    Random random = new Random(seed);
+    Path socket = directory.resolve("m.sock");
+    try (ReferenceBlocks blocks = new ReferenceBlocks(4 << 20);
+        LocalServer server =
+            LocalServer.start(socket, LocalOptions.DEFAULTS, Epoch.random(), blocks)) {
+      var _ = blocks.publish(EngineMain.NAME, MemorySegment.ofArray(new byte[100]), false);
+      int before = Channel.openDescriptors();
+      for (int round = 0; round < 10; round++) {
+        List<Process> engines = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+          engines.add(EngineMain.start("busy", socket));
+        }
+        for (Process engine : engines) {
+          assertThat(firstLine(engine)).isEqualTo("ready");
+          TimeUnit.MICROSECONDS.sleep(random.nextInt(30_000)); // the random moment
+          engine.destroyForcibly();
+          try (ManagerClient next = ManagerClient.connect(socket, ClientOptions.DEFAULTS)) {
+            next.ping();
+          }
+        }
+        Channel.await("no slot is taken", () -> server.sessions() == 0);
+        Channel.await("no memory is mapped", () -> Channel.engineMappings() == 0);
+        Channel.await("nothing is open", () -> Channel.openDescriptors() <= before);
+        assertThat(blocks.leases()).isZero();
+        assertThat(server.pendingQueries()).isZero();
+        for (Process engine : engines) {
+          engine.waitFor();
+        }
+      }
+    }
+  }
+
+  // Told by the Manager's pidfd in AnswerRing.sleep or by the socket, whichever is first.
+  @Test
+  void aWaitEndsAtOnceWhenAStoppedManagerIsKilled(@TempDir Path directory) throws Exception {
+    Path socket = directory.resolve("m.sock");
+    Process manager = EngineMain.start("manager", socket);
+    try {
+      assertThat(firstLine(manager)).isEqualTo("ready");
+      ClientOptions patient = ClientOptions.DEFAULTS.withTimeout(Duration.ofSeconds(100));
+      try (ManagerClient client = ManagerClient.connect(socket, patient)) {
+        client.ping();
+        signal(manager, "-STOP");
+        CompletableFuture<Void> waiting = new CompletableFuture<>();
+        Thread waiter =
+            Thread.ofPlatform()
+                .start(
+                    () -> {
+                      try {
+                        client.ping();
+                        waiting.complete(null);
+                      } catch (TransportException e) {
+                        waiting.completeExceptionally(e);
+                      }
+                    });
+        Channel.await("it waits", () -> waiter.getState() == Thread.State.RUNNABLE);
+        manager.destroyForcibly();
+        long killed = System.nanoTime();
+        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS))
+            .cause()
+            .isInstanceOfSatisfying(
+                TransportException.class, e -> assertThat(e.code()).isEqualTo(FaultCode.PEER_LOST));
+        long micros = (System.nanoTime() - killed) / 1_000;
+        System.out.println(
+            "ProcessDeathTest: death of the Manager to its waiter " + micros + " us");
+        waiter.join();
+      }
+    } finally {
+      manager.destroyForcibly().waitFor();
+    }
+  }
+
+  private static void signal(Process process, String signal) throws Exception {
+    Process kill = new ProcessBuilder("kill", signal, String.valueOf(process.pid())).start();
+    assertThat(kill.waitFor()).isZero();
   }
 
   @Test
