@@ -9,17 +9,24 @@ import java.nio.file.Path;
  * they load and compile for the AOT cache of the distribution. Used while packaging only.
  */
 final class AotTraining {
+  private static final String PEER_READS = "peer-reads";
+
   private AotTraining() {}
 
   /**
    * Runs them.
    *
-   * @param args one path: a file with one command a line, {@code #} starts a comment line
+   * @param args one path: a file with one command a line, {@code #} starts a comment line; {@code
+   *     peer-reads} is none of the commands, but two Managers that read from each other
    */
   public static void main(String[] args) throws IOException {
     for (String line : Files.readAllLines(Path.of(args[0]))) {
       String command = line.strip();
       if (command.isEmpty() || command.startsWith("#")) {
+        continue;
+      }
+      if (command.equals(PEER_READS)) {
+        readFromPeers();
         continue;
       }
       int code = Main.run(command.split(" +", -1));
@@ -30,5 +37,16 @@ final class AotTraining {
     }
     // Threads that a command left behind must not keep the recording open.
     System.exit(0);
+  }
+
+  private static void readFromPeers() {
+    try {
+      PeerReadTraining.run();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IOException | RuntimeException e) {
+      System.out.println(
+          "AOT training: no reads between Managers, so they start slower: " + e.getMessage());
+    }
   }
 }

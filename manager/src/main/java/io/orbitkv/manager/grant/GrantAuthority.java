@@ -20,13 +20,13 @@ import io.orbitkv.manager.control.PeerHello;
 import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.HoldKind;
 import io.orbitkv.manager.transfer.DrainCoordinator;
+import io.orbitkv.manager.transfer.QuietTimer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
@@ -77,7 +77,15 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
       GrantLimits limits,
       Supplier<PeerHello> self,
       BiConsumer<Epoch, GrantId> revoked) {
-    this(catalog, transport, issuer, coordinator, limits, self, revoked, expiryThread());
+    this(
+        catalog,
+        transport,
+        issuer,
+        coordinator,
+        limits,
+        self,
+        revoked,
+        new QuietTimer("orbitkv-grant-expiry"));
   }
 
   /** As above, with expiries that a simulation drives. */
@@ -98,14 +106,6 @@ public final class GrantAuthority implements ControlService, AutoCloseable {
     this.self = self;
     this.revoked = revoked;
     this.expiries = expiries;
-  }
-
-  private static ScheduledExecutorService expiryThread() {
-    ScheduledThreadPoolExecutor thread =
-        new ScheduledThreadPoolExecutor(
-            1, Thread.ofPlatform().daemon().name("orbitkv-grant-expiry").factory());
-    thread.setRemoveOnCancelPolicy(true);
-    return thread;
   }
 
   @Override

@@ -12,10 +12,9 @@ import io.orbitkv.manager.memory.Allocation;
 import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.Pool;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,9 +34,17 @@ public final class BlockReader implements AutoCloseable {
   private final LongAdder peerBlocks = new LongAdder();
   private final LongAdder peerBytes = new LongAdder();
   private final LongAdder missedBlocks = new LongAdder();
-  private final ExecutorService fetches =
-      Executors.newCachedThreadPool(
-          Thread.ofPlatform().daemon().name("orbitkv-fetch-", 1).factory());
+  private final Fetching fetching =
+      new Fetching(new OwnerHints(), new QuietTimer("orbitkv-fetch-deadline"));
+  private final Set<FetchOperation> running = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  /**
+   * What the fetches of a Manager share.
+   *
+   * @param timer of their deadlines and pauses
+   */
+  record Fetching(OwnerHints hints, QuietTimer timer) {}
 
   /**
    * A reader over one transport.
@@ -69,17 +76,24 @@ public final class BlockReader implements AutoCloseable {
     if (takeLocal(operation) || up.isEmpty()) {
       return CompletableFuture.completedFuture(answer(holder, names.size(), operation));
     }
-    try {
-      return CompletableFuture.supplyAsync(
-          () -> {
-            fetch(operation, up);
-            return answer(holder, names.size(), operation);
-          },
-          fetches);
-    } catch (RejectedExecutionException e) {
-      // This Manager is on its way down: what is local is all that there is.
-      return CompletableFuture.completedFuture(answer(holder, names.size(), operation));
+    CompletableFuture<LeasedRead> answered = new CompletableFuture<>();
+    running.add(operation);
+    operation.fetch(
+        up,
+        fetching,
+        () -> {
+          running.remove(operation);
+          try {
+            answered.complete(answer(holder, names.size(), operation));
+          } catch (RuntimeException | Error e) {
+            answered.completeExceptionally(e);
+          }
+        });
+    if (closed) {
+      // This Manager is on its way down: what has come is all that there is.
+      operation.stop();
     }
+    return answered;
   }
 
   /** Blocks that were here when they were asked for. */
@@ -102,19 +116,12 @@ public final class BlockReader implements AutoCloseable {
     return missedBlocks.sum();
   }
 
-  /** Ends the threads; operations that run are interrupted and answered with what they have. */
+  /** Ends the operations that run: they are answered with what they have. */
   @Override
   public void close() {
-    fetches.shutdownNow();
-  }
-
-  private static void fetch(FetchOperation operation, List<RemotePeers.RemotePeer> up) {
-    try {
-      operation.fetch(up);
-    } catch (RuntimeException | Error e) {
-      // A defect is a miss to the engine; what was found is still answered, or given back.
-      LOG.error("a fetch failed", e);
-    }
+    closed = true;
+    running.forEach(FetchOperation::stop);
+    fetching.timer().shutdownNow();
   }
 
   private static boolean takeLocal(FetchOperation operation) {

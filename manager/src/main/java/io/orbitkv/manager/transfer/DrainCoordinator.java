@@ -199,14 +199,15 @@ public final class DrainCoordinator implements AutoCloseable {
         return false;
       }
       entry.done = true;
-      counters.countSpent(receipt);
-      try {
-        entry.listener.drained(receipt);
-      } catch (RuntimeException e) {
-        LOG.error("what {} held was not given back in full", subject, e);
-      } finally {
-        forget(subject);
-      }
+    }
+    counters.countSpent(receipt);
+    // Not under the lock: an operation goes on from here, and submits its next part.
+    try {
+      entry.listener.drained(receipt);
+    } catch (RuntimeException e) {
+      LOG.error("what {} held was not given back in full", subject, e);
+    } finally {
+      forget(subject);
     }
     return true;
   }

@@ -8,14 +8,15 @@ import io.orbitkv.manager.memory.HoldKind;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,7 +25,9 @@ import org.slf4j.LoggerFactory;
  * One read that an engine asked for: takes what is local, fetches the rest from peers, and is
  * answered once, by its deadline, with what came. A failure of the cache is a miss.
  *
- * <p>Runs in one thread; blocks come in from the threads of the transfer.
+ * <p>What is to be fetched is first asked for where the last blocks of its namespace came from, by
+ * a grant and without a look-up; what has not come by that is looked for at all peers. It has no
+ * thread: its steps run on its strand, in the threads that its events come from.
  */
 final class FetchOperation implements PartRead.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(FetchOperation.class);
@@ -41,6 +44,20 @@ final class FetchOperation implements PartRead.Sink {
   private final @Nullable Hold[] holds;
   private final Origin[] origins;
   private boolean answered;
+
+  // Of the strand.
+  private final Strand strand = new Strand();
+  private final Set<BlockName> claimed = new HashSet<>();
+  private final Set<Integer> mine = new HashSet<>();
+  private final TreeMap<Integer, CompletableFuture<Void>> elsewhere = new TreeMap<>();
+  private final Set<Integer> failed = new HashSet<>();
+  private final Map<Integer, Set<RemotePeers.RemotePeer>> rejected = new HashMap<>();
+  private List<RemotePeers.RemotePeer> peers = List.of();
+  private @Nullable OwnerSearch search;
+  private @Nullable PartPipeline pipeline;
+  private @Nullable Future<?> deadline;
+  private @Nullable Runnable whenOver;
+  private boolean over;
 
   FetchOperation(
       FetchContext context,
@@ -66,25 +83,46 @@ final class FetchOperation implements PartRead.Sink {
     return all;
   }
 
-  /** Fetches what is missing, until all came, nothing more can come, or the deadline. */
-  void fetch(List<RemotePeers.RemotePeer> peers) {
-    Map<Integer, CompletableFuture<Void>> elsewhere = new LinkedHashMap<>();
-    Set<BlockName> claimed = new HashSet<>();
-    try {
-      try {
-        List<Integer> wanted = wanted();
-        OwnerSearch search =
-            OwnerSearch.run(peers, wanted.stream().map(names::get).toList(), this::remainingNanos);
-        new PartPipeline(context, this, leaseHolder, options, search)
-            .run(plan(wanted, search, claimed, elsewhere));
-      } finally {
-        // Before the wait: two operations may wait for each other's names.
-        inFlight.release(claimed);
-      }
-      awaitOthers(elsewhere);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  /**
+   * Fetches what is missing, until all came, nothing more can come, or the deadline.
+   *
+   * @param whenOver runs then, once, in whatever thread this ends in; must not block
+   */
+  void fetch(List<RemotePeers.RemotePeer> up, BlockReader.Fetching fetching, Runnable whenOver) {
+    strand.execute(
+        () -> {
+          this.peers = up;
+          this.whenOver = whenOver;
+          step(() -> begin(fetching));
+        });
+  }
+
+  /** Fetches no further: the operation is answered with what has come. */
+  void stop() {
+    strand.execute(this::end);
+  }
+
+  /** Runs a step on the strand; a defect in it is a miss to the engine. */
+  void step(Runnable step) {
+    if (over) {
+      return;
     }
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("a fetch failed", e);
+      end();
+    }
+  }
+
+  /** The owner's copy of this block is not what was published: it is not asked for there again. */
+  void rejectedBy(WantedBlock block, RemotePeers.RemotePeer owner) {
+    rejected.computeIfAbsent(block.index(), _ -> new HashSet<>()).add(owner);
+  }
+
+  /** The owners whose copy of a block is not what was published. */
+  Set<RemotePeers.RemotePeer> rejectedAt(int index) {
+    return rejected.getOrDefault(index, Set.of());
   }
 
   /** Ends the collection: what was found, cut at the first miss if a prefix was asked for. */
@@ -147,41 +185,63 @@ final class FetchOperation implements PartRead.Sink {
     return holds[index] == null;
   }
 
-  private List<Integer> wanted() {
-    List<Integer> wanted = new ArrayList<>();
-    for (int i = 0; i < names.size(); i++) {
-      if (missing(i)) {
-        wanted.add(i);
-      }
+  private void begin(BlockReader.Fetching fetching) {
+    try {
+      deadline =
+          fetching
+              .timer()
+              .schedule(
+                  () -> strand.execute(() -> step(this::expire)),
+                  Math.max(0, options.deadlineNanos() - System.nanoTime()),
+                  TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // This Manager is on its way down: what is local is all that there is.
+      end();
+      return;
     }
-    return wanted;
+    List<PartPlanner.Part> guesses = guess(fetching.hints());
+    if (guesses.isEmpty()) {
+      search(fetching);
+      return;
+    }
+    pipeline =
+        new PartPipeline(
+            context,
+            this,
+            leaseHolder,
+            options,
+            OwnerSearch.ofNothing(),
+            options.prefix() ? PartRead.Guess.PREFIX : PartRead.Guess.ANY,
+            fetching,
+            strand,
+            new PartPipeline.Events() {
+              @Override
+              public void guessedWrong() {
+                // What the peers have is found out while the rest is read.
+                ask();
+              }
+
+              @Override
+              public void over() {
+                failed.addAll(running().failed());
+                search(fetching);
+              }
+            });
+    pipeline.run(guesses);
   }
 
-  private List<PartPlanner.Part> plan(
-      List<Integer> wanted,
-      OwnerSearch search,
-      Set<BlockName> claimed,
-      Map<Integer, CompletableFuture<Void>> elsewhere) {
+  /** Where the blocks are likely to be. */
+  private List<PartPlanner.Part> guess(OwnerHints hints) {
     PartPlanner planner = new PartPlanner(context.limits());
-    for (int i = 0; i < wanted.size(); i++) {
-      int index = wanted.get(i);
-      if (claimed.contains(names.get(index))) {
-        elsewhere.put(index, CompletableFuture.completedFuture(null));
+    for (int i = 0; i < names.size(); i++) {
+      if (!missing(i)) {
         continue;
       }
-      CompletableFuture<Void> other = inFlight.claim(names.get(index));
-      if (other != null) {
-        elsewhere.put(index, other);
-        continue;
-      }
-      claimed.add(names.get(index));
-      // Another operation may have sealed it between the look and the claim.
-      if (takeLocal(index, Origin.PEER)) {
-        continue;
-      }
-      OwnerSearch.Candidate found = search.first(i);
-      if (found != null) {
-        planner.add(found.owner(), new WantedBlock(index, names.get(index), found.bytes()));
+      OwnerHints.Hint hint = hints.of(names.get(i));
+      if (hint != null && peers.contains(hint.owner())) {
+        if (claim(i) && missing(i)) {
+          planner.add(hint.owner(), new WantedBlock(i, names.get(i), hint.bytes()));
+        }
       } else if (options.prefix()) {
         break;
       }
@@ -189,21 +249,136 @@ final class FetchOperation implements PartRead.Sink {
     return planner.parts();
   }
 
-  private void awaitOthers(Map<Integer, CompletableFuture<Void>> elsewhere)
-      throws InterruptedException {
-    for (Map.Entry<Integer, CompletableFuture<Void>> entry : elsewhere.entrySet()) {
-      try {
-        entry.getValue().get(remainingNanos(), TimeUnit.NANOSECONDS);
-      } catch (TimeoutException | ExecutionException e) {
-        LOG.info("the deadline of a read passed while another operation fetched its block");
+  /** Asks the peers what they have of what is missing now; once. */
+  private OwnerSearch ask() {
+    OwnerSearch asked = search;
+    if (asked == null) {
+      List<BlockName> wanted = new ArrayList<>();
+      for (int i = 0; i < names.size(); i++) {
+        if (missing(i) && !elsewhere.containsKey(i) && !failed.contains(i)) {
+          wanted.add(names.get(i));
+        }
       }
-      if (missing(entry.getKey()) && !takeLocal(entry.getKey(), Origin.PEER) && options.prefix()) {
-        return;
-      }
+      asked = OwnerSearch.begin(peers, wanted);
+      search = asked;
+    }
+    return asked;
+  }
+
+  private void search(BlockReader.Fetching fetching) {
+    OwnerSearch asked = ask();
+    if (asked.over().isDone()) {
+      read(asked, fetching);
+    } else {
+      var _ = asked.over().thenRun(() -> strand.execute(() -> step(() -> read(asked, fetching))));
     }
   }
 
-  private long remainingNanos() {
-    return Math.max(0, options.deadlineNanos() - System.nanoTime());
+  private void read(OwnerSearch found, BlockReader.Fetching fetching) {
+    pipeline =
+        new PartPipeline(
+            context,
+            this,
+            leaseHolder,
+            options,
+            found,
+            PartRead.Guess.NONE,
+            fetching,
+            strand,
+            new PartPipeline.Events() {
+              @Override
+              public void guessedWrong() {}
+
+              @Override
+              public void over() {
+                // Before the wait: two operations may wait for each other's names.
+                inFlight.release(claimed);
+                claimed.clear();
+                awaitOthers();
+              }
+            });
+    pipeline.run(plan(found));
+  }
+
+  private PartPipeline running() {
+    return Objects.requireNonNull(pipeline);
+  }
+
+  private List<PartPlanner.Part> plan(OwnerSearch search) {
+    PartPlanner planner = new PartPlanner(context.limits());
+    for (int i = 0; i < names.size(); i++) {
+      BlockName name = names.get(i);
+      if (!missing(i) || elsewhere.containsKey(i) || !(mine.contains(i) || claim(i))) {
+        continue;
+      }
+      if (!missing(i)) {
+        continue;
+      }
+      OwnerSearch.Candidate found = failed.contains(i) ? null : search.first(name, rejectedAt(i));
+      if (found != null) {
+        planner.add(found.owner(), new WantedBlock(i, name, found.bytes()));
+      } else if (options.prefix()) {
+        break;
+      }
+    }
+    return planner.parts();
+  }
+
+  /** Whether this operation is to fetch the block, unless it has come by now. */
+  private boolean claim(int index) {
+    BlockName name = names.get(index);
+    CompletableFuture<Void> other =
+        claimed.contains(name) ? CompletableFuture.completedFuture(null) : inFlight.claim(name);
+    if (other != null) {
+      elsewhere.put(index, other);
+      return false;
+    }
+    claimed.add(name);
+    mine.add(index);
+    // Another operation may have sealed it between the look and the claim.
+    takeLocal(index, Origin.PEER);
+    return true;
+  }
+
+  private void awaitOthers() {
+    while (!elsewhere.isEmpty()) {
+      Map.Entry<Integer, CompletableFuture<Void>> next = elsewhere.firstEntry();
+      if (!next.getValue().isDone()) {
+        var _ = next.getValue().thenRun(() -> strand.execute(() -> step(this::awaitOthers)));
+        return;
+      }
+      int index = next.getKey();
+      elsewhere.remove(index);
+      if (missing(index) && !takeLocal(index, Origin.PEER) && options.prefix()) {
+        break;
+      }
+    }
+    end();
+  }
+
+  private void expire() {
+    LOG.info("the deadline of a read passed before all its blocks came; the rest is a miss");
+    end();
+  }
+
+  /** Once: whatever has not come by now is a miss. */
+  private void end() {
+    if (over) {
+      return;
+    }
+    over = true;
+    if (deadline != null) {
+      deadline.cancel(false);
+    }
+    try {
+      if (pipeline != null) {
+        pipeline.abandon();
+      }
+    } finally {
+      inFlight.release(claimed);
+      if (whenOver != null) {
+        whenOver.run();
+      }
+    }
   }
 }

@@ -1,20 +1,19 @@
 package io.orbitkv.manager.transfer;
 
 import io.orbitkv.adapter.BlockName;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Which peer has which block: all peers are asked at once. The first of them that has it counts,
- * the others are there in case its copy is not what was published.
+ * the others are there in case its copy is not what was published. It is over when all have
+ * answered, or each block has been found. Thread-safe.
  */
 final class OwnerSearch {
   private static final Logger LOG = LoggerFactory.getLogger(OwnerSearch.class);
@@ -26,58 +25,97 @@ final class OwnerSearch {
    */
   record Candidate(RemotePeers.RemotePeer owner, long bytes) {}
 
-  @SuppressWarnings("ArrayRecordComponent") // read only, never compared
-  private record Answer(RemotePeers.RemotePeer peer, long[] lengths) {}
+  private final List<RemotePeers.RemotePeer> peers;
+  private final Map<BlockName, Integer> names = new HashMap<>();
+  private final CompletableFuture<Void> over = new CompletableFuture<>();
+  private final CompletableFuture<Void> allAnswered = new CompletableFuture<>();
 
-  private final List<BlockName> names;
-  private final List<Answer> answers = new ArrayList<>();
+  // Guarded by this.
+  private final Map<Integer, long[]> lengths = new HashMap<>();
+  private int unanswered;
 
-  private OwnerSearch(List<BlockName> names) {
-    this.names = List.copyOf(names);
+  private OwnerSearch(List<RemotePeers.RemotePeer> peers, List<BlockName> names) {
+    this.peers = peers;
+    names.forEach(name -> this.names.put(name, this.names.size()));
+    this.unanswered = peers.size();
   }
 
-  static OwnerSearch run(
-      List<RemotePeers.RemotePeer> peers, List<BlockName> names, LongSupplier remainingNanos)
-      throws InterruptedException {
-    OwnerSearch search = new OwnerSearch(names);
-    if (names.isEmpty()) {
+  /** One that asked nobody, and knows of no block. */
+  static OwnerSearch ofNothing() {
+    return begin(List.of(), List.of());
+  }
+
+  /** Asks the peers; does not wait for them. */
+  static OwnerSearch begin(List<RemotePeers.RemotePeer> peers, List<BlockName> names) {
+    List<BlockName> distinct = names.stream().distinct().toList();
+    OwnerSearch search = new OwnerSearch(peers, distinct);
+    if (peers.isEmpty() || distinct.isEmpty()) {
+      search.over.complete(null);
+      search.allAnswered.complete(null);
       return search;
     }
-    List<CompletableFuture<long[]>> asked = new ArrayList<>();
-    for (RemotePeers.RemotePeer peer : peers) {
-      asked.add(peer.link().locate(names));
-    }
     for (int i = 0; i < peers.size(); i++) {
-      try {
-        long[] lengths = asked.get(i).get(remainingNanos.getAsLong(), TimeUnit.NANOSECONDS);
-        search.answers.add(new Answer(peers.get(i), lengths));
-      } catch (TimeoutException | ExecutionException e) {
-        LOG.debug("peer {} did not say what it has: a miss", peers.get(i).link().address(), e);
-      }
+      int peer = i;
+      var _ =
+          peers
+              .get(i)
+              .link()
+              .locate(distinct)
+              .whenComplete((found, failure) -> search.answered(peer, found, failure));
     }
     return search;
   }
 
-  /** The first peer that has the name, or null. */
-  @Nullable Candidate first(int name) {
-    return next(name, 0);
+  /** Completes, never exceptionally, when the search is over; a request has a timeout. */
+  CompletableFuture<Void> over() {
+    return over;
   }
 
-  /** The first peer behind another one that has the name, or null. */
-  @Nullable Candidate after(BlockName name, RemotePeers.RemotePeer owner) {
-    int index = names.indexOf(name);
-    for (int i = 0; index >= 0 && i < answers.size(); i++) {
-      if (answers.get(i).peer().equals(owner)) {
-        return next(index, i + 1);
+  /** Completes, never exceptionally, when no peer is going to say more. */
+  CompletableFuture<Void> allAnswered() {
+    return allAnswered;
+  }
+
+  /** The first peer that has the name and is none of some, or null. */
+  @Nullable Candidate first(BlockName name, Set<RemotePeers.RemotePeer> but) {
+    return first(names.getOrDefault(name, -1), but);
+  }
+
+  private void answered(int peer, long @Nullable [] found, @Nullable Throwable failure) {
+    if (failure != null) {
+      LOG.debug("peer {} did not say what it has", peers.get(peer).link().address(), failure);
+    }
+    boolean all;
+    boolean enough;
+    synchronized (this) {
+      if (found != null) {
+        lengths.put(peer, found);
+      }
+      all = --unanswered == 0;
+      enough = all || foundAll();
+    }
+    if (all) {
+      allAnswered.complete(null);
+    }
+    if (enough) {
+      over.complete(null);
+    }
+  }
+
+  private boolean foundAll() {
+    for (int name = 0; name < names.size(); name++) {
+      if (first(name, Set.of()) == null) {
+        return false;
       }
     }
-    return null;
+    return true;
   }
 
-  private @Nullable Candidate next(int name, int from) {
-    for (Answer answer : answers.subList(from, answers.size())) {
-      if (name < answer.lengths().length && answer.lengths()[name] > 0) {
-        return new Candidate(answer.peer(), answer.lengths()[name]);
+  private synchronized @Nullable Candidate first(int name, Set<RemotePeers.RemotePeer> but) {
+    for (int i = 0; name >= 0 && i < peers.size(); i++) {
+      long[] there = lengths.get(i);
+      if (there != null && name < there.length && there[name] > 0 && !but.contains(peers.get(i))) {
+        return new Candidate(peers.get(i), there[name]);
       }
     }
     return null;

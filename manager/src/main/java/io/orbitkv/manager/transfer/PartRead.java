@@ -41,11 +41,22 @@ final class PartRead implements TrackedTicket.Listener {
     boolean take(WantedBlock block, Hold hold);
   }
 
+  /** How much is known of the blocks before their grant. */
+  enum Guess {
+    /** The owner has said that it has them, and how long they are. */
+    NONE,
+    /** It may have some, of any length. */
+    ANY,
+    /** As ANY, and those behind the first that it does not have are of no use. */
+    PREFIX
+  }
+
   private final FetchContext context;
   private final RemotePeers.RemotePeer owner;
   private final List<WantedBlock> wanted;
   private final Sink sink;
   private final Object leaseHolder;
+  private final Guess guess;
   private final TicketId firstTicket;
   private final CompletableFuture<Outcome> ended = new CompletableFuture<>();
 
@@ -69,11 +80,22 @@ final class PartRead implements TrackedTicket.Listener {
       List<WantedBlock> wanted,
       Sink sink,
       Object leaseHolder) {
+    this(context, owner, wanted, sink, leaseHolder, Guess.NONE);
+  }
+
+  PartRead(
+      FetchContext context,
+      RemotePeers.RemotePeer owner,
+      List<WantedBlock> wanted,
+      Sink sink,
+      Object leaseHolder,
+      Guess guess) {
     this.context = context;
     this.owner = owner;
     this.wanted = List.copyOf(wanted);
     this.sink = sink;
     this.leaseHolder = leaseHolder;
+    this.guess = guess;
     this.firstTicket = context.tickets().nextId();
     this.digests = new PartDigests(context.digests(), owner.link().address());
   }
@@ -87,15 +109,6 @@ final class PartRead implements TrackedTicket.Listener {
     return ended;
   }
 
-  /** Receives in this thread, where the provider lets it, until it has ended or the deadline. */
-  void receive(long deadlineNanos) throws InterruptedException {
-    List<TicketId> ids;
-    synchronized (this) {
-      ids = List.copyOf(submitted);
-    }
-    context.tickets().await(ids, ended::isDone, deadlineNanos);
-  }
-
   /** Blocks that came whole and are not what was published; their memory was given up. */
   synchronized Set<WantedBlock> rejected() {
     return rejected;
@@ -105,8 +118,14 @@ final class PartRead implements TrackedTicket.Listener {
     return owner;
   }
 
-  /** Pins the destination. Throws if there is no room; nothing is held then. */
+  /**
+   * Pins the destination; of a guess only once its grant has come, so that nothing is evicted for
+   * blocks that are not there. Throws if there is no room; nothing is held then.
+   */
   synchronized void reserve() {
+    if (guess != Guess.NONE) {
+      return;
+    }
     try {
       for (WantedBlock block : wanted) {
         filling.put(block, context.catalog().reserve(block.bytes(), firstTicket));
@@ -281,11 +300,13 @@ final class PartRead implements TrackedTicket.Listener {
       }
       seen[index] = true;
       WantedBlock want = wanted.get(index);
-      Hold memory = filling.get(want);
-      if (memory != null
-          && block.bytes() == want.bytes()
-          && source.length(range) == block.bytes()) {
-        planner.add(memory.allocation(), range, want.bytes());
+      if (guess == Guess.PREFIX && index != range) {
+        // The grant has them in the order of the request, so one before it is missing.
+        break;
+      }
+      Hold memory = source.length(range) == block.bytes() ? destination(want, block) : null;
+      if (memory != null) {
+        planner.add(memory.allocation(), range, block.bytes());
         reading.add(want);
         digests.expect(want, block.digest());
       }
@@ -295,6 +316,18 @@ final class PartRead implements TrackedTicket.Listener {
           FaultCode.NOT_FOUND, owner.link().address() + " has none of the blocks any more");
     }
     return planner.plan();
+  }
+
+  private @Nullable Hold destination(WantedBlock want, GrantOffer.GrantedRange block) {
+    if (guess == Guess.NONE) {
+      return block.bytes() == want.bytes() ? filling.get(want) : null;
+    }
+    if (block.bytes() <= 0) {
+      return null;
+    }
+    Hold memory = context.catalog().reserve(block.bytes(), firstTicket);
+    filling.put(want, memory);
+    return memory;
   }
 
   private List<WantedBlock> giveUpLeftOut(GrantOffer offer) {
@@ -334,12 +367,17 @@ final class PartRead implements TrackedTicket.Listener {
       memory = new HashMap<>(filling);
       filling.clear();
     }
+    if (!check) {
+      // Somebody waits for the blocks, nobody for the word to the owner.
+      settle(memory, good ? reading : Set.of());
+    }
     if (done != null) {
       complete(done);
     }
     if (!check) {
-      settle(memory, good ? reading : Set.of());
-    } else if (!context.digests().submit(() -> check(memory))) {
+      return;
+    }
+    if (!context.digests().submit(() -> check(memory))) {
       // This Manager is on its way down: what can not be compared is not let through.
       reject(memory, digests.all());
     }

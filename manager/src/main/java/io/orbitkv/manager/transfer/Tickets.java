@@ -18,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BooleanSupplier;
 
 /**
  * Every ticket of this Manager that is not drained. Submits batches, and takes each ticket through
@@ -100,20 +99,6 @@ public final class Tickets {
     Live entry = live.get(id);
     if (entry != null) {
       entry.ticket.cancel();
-    }
-  }
-
-  /**
-   * Waits until tickets are settled, something has ended, or the deadline of System.nanoTime(), and
-   * lets the provider use this thread to receive meanwhile.
-   */
-  void await(List<TicketId> ids, BooleanSupplier ended, long deadlineNanos)
-      throws InterruptedException {
-    for (TicketId id : ids) {
-      Live entry = live.get(id);
-      if (entry != null && !ended.getAsBoolean()) {
-        var _ = entry.ticket.await(Math.max(0, deadlineNanos - System.nanoTime()));
-      }
     }
   }
 
