@@ -2,6 +2,7 @@ package io.orbitkv.provider.tcp;
 
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.api.spi.Meters.Gauge;
 import io.orbitkv.ffm.TcpOptions;
 import io.orbitkv.ffm.TcpStream;
 import java.io.IOException;
@@ -9,6 +10,8 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The choice of the congestion control of one connection. {@code system} leaves what the system
@@ -26,6 +29,8 @@ final class Congestion {
 
   private final TcpStream stream;
   private int looksLeft;
+  private Function<String, Gauge> gauges = _ -> _ -> {};
+  private @Nullable Gauge counted;
 
   private Congestion(TcpStream stream, int looksLeft) {
     this.stream = stream;
@@ -48,6 +53,27 @@ final class Congestion {
     return stream.options().congestion();
   }
 
+  /** Counts the connection at the gauge of what is in force, until {@link #uncount()}. */
+  void count(Function<String, Gauge> byName) {
+    gauges = byName;
+    recount();
+  }
+
+  private void recount() {
+    uncount();
+    Gauge gauge = gauges.apply(inForce());
+    gauge.add(1);
+    counted = gauge;
+  }
+
+  /** Counts it no more; before its stream is closed, or after, repeatable. */
+  void uncount() {
+    if (counted != null) {
+      counted.add(-1);
+      counted = null;
+    }
+  }
+
   /** After traffic: whether another one is in force now, since the path was found to be short. */
   boolean lookAgain() {
     if (looksLeft == 0) {
@@ -62,7 +88,11 @@ final class Congestion {
       return false;
     }
     looksLeft = 0;
-    return WITHOUT_PACING.stream().anyMatch(stream.options()::congestion);
+    boolean changed = WITHOUT_PACING.stream().anyMatch(stream.options()::congestion);
+    if (changed && counted != null) {
+      recount();
+    }
+    return changed;
   }
 
   /**

@@ -1,10 +1,8 @@
 package io.orbitkv.provider.tcp;
 
 import io.orbitkv.api.FaultCode;
-import io.orbitkv.ffm.EventFd;
+import io.orbitkv.api.spi.Meters.Gauge;
 import io.orbitkv.ffm.NativeException;
-import io.orbitkv.ffm.Poll;
-import io.orbitkv.ffm.Shutdown;
 import io.orbitkv.ffm.TcpStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,8 +10,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,12 +18,9 @@ import org.slf4j.LoggerFactory;
 /**
  * One of the connections to a peer, and its successors after failures: {@code down -> connecting ->
  * up -> down}. READs are sent by whoever has one, under the lane's lock: so few of their bytes are
- * outstanding that a send never waits for the peer.
- *
- * <p>Replies are received, in the order of the READs, by whoever holds the receiving end: a thread
- * that waits for one of the tickets, so that nothing is handed from thread to thread, or else the
- * lane's own, started by the peer, which connects and ends the connection and otherwise sleeps.
- * Locks are taken in the order receiver, lock, peer.
+ * outstanding that a send never waits for the peer. Its own thread, started by the peer, connects,
+ * serves the {@link LaneReceiver} and ends the connection. Locks are taken in the order receiver,
+ * lock, peer.
  */
 final class Lane implements Runnable {
   private static final Logger log = LoggerFactory.getLogger(Lane.class);
@@ -40,15 +33,10 @@ final class Lane implements Runnable {
   /** The kernel's room for them, well above the sum of what two full frames take. */
   private static final int SEND_BUFFER_BYTES = 256 << 10;
 
-  /** After so long without a thread that waits for a reply, the lane's own receives it. */
-  private static final long UNATTENDED_NANOS = 4_000_000;
-
-  /** A thread that waits for bytes looks after so long whether it is to end that, ns. */
-  private static final long LOOK_NANOS = 16_000_000;
-
   private final TcpPeer peer;
   private final Engine engine;
-  private final ReplyReader replies;
+  private final boolean forSmall;
+  private final LaneReceiver receiver;
   private final MemorySegment frame = Arena.ofAuto().allocate(Wire.MAX_READ_BYTES, Long.BYTES);
   private final Object lock = new Object();
 
@@ -60,25 +48,29 @@ final class Lane implements Runnable {
   private int inFlightFrameBytes;
   private boolean up;
 
-  /** The receiving end of the stream; held while it is received from, and while it goes down. */
-  private final ReentrantLock receiver = new ReentrantLock();
+  /** Set by the lane's thread. */
+  private volatile @Nullable LaneConnection connection;
 
-  private final Polling polling = new Polling();
-  private final AtomicBoolean watched = new AtomicBoolean();
-  private volatile @Nullable TcpStream stream;
-  private volatile @Nullable String shutdownReason;
-  private volatile @Nullable ProtocolException failure;
-  private volatile @Nullable EventFd event;
-  private volatile boolean asleep;
-  private volatile boolean called;
   private volatile long lastByteNanos;
   private volatile long load;
 
-  Lane(TcpPeer peer, Engine engine) {
+  /** A lane that is down; {@code forSmall} if small tickets have it for themselves. */
+  Lane(TcpPeer peer, Engine engine, boolean forSmall) {
     this.peer = peer;
     this.engine = engine;
-    replies = new ReplyReader(this, engine, peer);
+    this.forSmall = forSmall;
+    receiver = new LaneReceiver(this, peer, engine);
     heard();
+  }
+
+  /** Whether small tickets have it for themselves, as long as the others have one that is up. */
+  boolean forSmall() {
+    return forSmall;
+  }
+
+  /** What it sends on and receives from; null between two connections. */
+  @Nullable LaneConnection connection() {
+    return connection;
   }
 
   /** Payload asked for and not received, bytes; about right at any time. */
@@ -98,7 +90,7 @@ final class Lane implements Runnable {
 
   /** Whether a thread is receiving into this ticket's destination, or is about to. */
   boolean receives(TcpTicket ticket) {
-    return replies.receives(ticket);
+    return receiver.receives(ticket);
   }
 
   /** The part whose reply is due. */
@@ -127,16 +119,9 @@ final class Lane implements Runnable {
 
   /** Ends the connection, if there is one; its thread ends the parts in flight. */
   void shutdown(String reason) {
-    TcpStream current = stream;
+    LaneConnection current = connection;
     if (current != null) {
-      if (shutdownReason == null) {
-        shutdownReason = reason;
-      }
-      try {
-        current.shutdown(Shutdown.BOTH);
-      } catch (IllegalStateException e) {
-        // Its thread has closed it.
-      }
+      current.shutdown(reason);
     }
   }
 
@@ -145,9 +130,9 @@ final class Lane implements Runnable {
    */
   boolean sendOne() {
     synchronized (lock) {
-      TcpStream current = stream;
+      LaneConnection current = connection;
       // Not into what is being ended: the next connection takes it.
-      if (current == null || !up || shutdownReason != null || !hasRoom()) {
+      if (current == null || !up || current.ending() || !hasRoom()) {
         return false;
       }
       Part part = peer.nextPart(this, entries);
@@ -162,9 +147,9 @@ final class Lane implements Runnable {
       count(part, 1);
       part.ticket().sentOn(this);
       try {
-        current.sendFully(frame, 0, length);
+        current.stream().sendFully(frame, 0, length);
       } catch (NativeException e) {
-        shutdown("send failed: " + e.getMessage());
+        current.shutdown("send failed: " + e.getMessage());
         return false;
       }
       engine.meters().requests().add(1);
@@ -186,147 +171,30 @@ final class Lane implements Runnable {
     engine.meters().inFlight().add(sign);
   }
 
-  /**
-   * Sees to it that somebody receives what is in flight: at once, or if a thread is likely to come
-   * and wait for it, when none has come.
-   */
+  /** The gauge of the lane's kind. */
+  private Gauge purpose() {
+    return forSmall ? engine.meters().outgoingSmall() : engine.meters().outgoingBulk();
+  }
+
+  /** As {@link LaneReceiver#attend}. */
   void attend(boolean awaited) {
-    // Whoever holds the receiver looks at what is in flight after having let go of it.
-    if (load == 0 || receiver.isLocked()) {
-      return;
-    }
-    Part oldest = oldest();
-    if (oldest == null) {
-      return;
-    }
-    if (!awaited || oldest.ticket().ended() || !oldest.ticket().isAtHome(this)) {
-      call();
-    } else if (watched.compareAndSet(false, true)) {
-      engine.after(UNATTENDED_NANOS, this::look);
-    }
+    receiver.attend(awaited);
   }
 
-  private void look() {
-    watched.set(false);
-    Part oldest = oldest();
-    if (oldest == null || receiver.isLocked()) {
-      return;
-    }
-    if (engine.clock().getAsLong() - oldest.sentNanos() < UNATTENDED_NANOS / 2) {
-      attend(true);
-    } else {
-      peer.unattended();
-      call();
-    }
-  }
-
-  /** Wakes the lane's own thread, to receive what is in flight. */
-  private void call() {
-    called = true;
-    EventFd current = event;
-    if (asleep && current != null) {
-      try {
-        current.signal();
-      } catch (IllegalStateException e) {
-        // Its thread has closed it: nothing is in flight.
-      }
-    }
-  }
-
-  /**
-   * Receives in the caller's thread until the ticket is settled, unless another thread receives; at
-   * most until the deadline of System.nanoTime(), an interrupt, or the end of the connection.
-   */
+  /** As {@link LaneReceiver#receiveFor}. */
   void receiveFor(TcpTicket ticket, long deadlineNanos) {
-    if (receiver.isHeldByCurrentThread() || !receiver.tryLock()) {
-      return;
-    }
-    try {
-      TcpStream current = stream;
-      if (current != null && failure == null) {
-        receive(current, ticket, deadlineNanos);
-      }
-    } catch (ProtocolException e) {
-      fail(e);
-    } catch (NativeException e) {
-      fail(new ProtocolException(FaultCode.PEER_LOST, String.valueOf(e.getMessage())));
-    } catch (RuntimeException e) {
-      log.error("orbitte-tcp fails to receive from {}", peer, e);
-      fail(new ProtocolException(FaultCode.INTERNAL, "defect: " + e));
-    } finally {
-      polling.dropped();
-      receiver.unlock();
-    }
-    passOn();
-  }
-
-  private void receive(TcpStream current, TcpTicket ticket, long deadlineNanos)
-      throws ProtocolException {
-    if (ticket.small()) {
-      receiveSmall(current, ticket, deadlineNanos);
-      return;
-    }
-    // One system call for a part, not one for what has just come.
-    current.options().receiveTimeoutMillis(LOOK_NANOS / 1_000_000);
-    try {
-      while (goesOn(ticket, deadlineNanos - LOOK_NANOS)) {
-        var _ = replies.step(current, ReplyReader.Wait.IN_TIME);
-      }
-    } finally {
-      current.options().receiveTimeoutMillis(0);
-    }
-    receiveSmall(current, ticket, deadlineNanos);
-  }
-
-  /** Polls for the bytes if that pays, and waits outside of the destination otherwise. */
-  private void receiveSmall(TcpStream current, TcpTicket ticket, long deadlineNanos)
-      throws ProtocolException {
-    while (goesOn(ticket, deadlineNanos)) {
-      if (replies.step(current, ReplyReader.Wait.NONE)) {
-        polling.found();
-      } else if (!ticket.small() || !polling.again()) {
-        long left = deadlineNanos - System.nanoTime();
-        var _ = current.awaitReadable(Math.clamp(left, 0, LOOK_NANOS));
-      }
-    }
-  }
-
-  private boolean goesOn(TcpTicket ticket, long deadlineNanos) {
-    return load > 0
-        && !ticket.isSettled()
-        && !Thread.currentThread().isInterrupted()
-        && System.nanoTime() - deadlineNanos < 0;
-  }
-
-  /** The connection has ended; its own thread, which this wakes, does what is to be done. */
-  private void fail(ProtocolException why) {
-    failure = why;
-    shutdown(why.line());
-  }
-
-  /** The caller receives no more: the next one that waits does, or the lane's own thread. */
-  private void passOn() {
-    if (load > 0 && !wakeNext()) {
-      attend(peer.awaited());
-    }
-  }
-
-  /** Wakes the thread that waits for the oldest part, to receive; false if there is none. */
-  private boolean wakeNext() {
-    Part oldest = oldest();
-    return oldest != null && oldest.ticket().isAtHome(this) && oldest.ticket().wakeWaiting();
+    receiver.receiveFor(ticket, deadlineNanos);
   }
 
   @Override
   public void run() {
     FaultCode code = FaultCode.PEER_LOST;
     String reason = "closed by the peer";
-    TcpStream connected = null;
+    LaneConnection connected = null;
     try {
-      event = EventFd.create();
       connected = connect();
       greet(connected);
-      serve(connected);
+      receiver.serve(connected);
     } catch (ProtocolException e) {
       code = e.code();
       reason = e.line();
@@ -341,9 +209,9 @@ final class Lane implements Runnable {
     }
   }
 
-  private TcpStream connect() {
+  private LaneConnection connect() {
     int receiveBuffer = engine.settings().receiveBuffer();
-    TcpStream connected =
+    TcpStream stream =
         TcpStream.connect(
             peer.address(),
             null,
@@ -354,114 +222,60 @@ final class Lane implements Runnable {
                 options.receiveBuffer(receiveBuffer);
               }
             });
-    shutdownReason = null;
-    stream = connected;
+    LaneConnection connected = new LaneConnection(stream);
+    connection = connected;
     return connected;
   }
 
-  private void greet(TcpStream connected) throws ProtocolException {
-    Congestion congestion = engine.configure(connected);
+  private void greet(LaneConnection connected) throws ProtocolException {
+    Congestion congestion = connected.configure(engine);
+    // Once the connection is to be found: whoever closes the peer from here on ends it.
     if (peer.closed()) {
       throw new ProtocolException(FaultCode.CLOSING, "the peer object was closed");
     }
     engine.after(Engine.CONNECT_NANOS, () -> endUnlessUp(connected));
-    Preface.exchange(connected, frame, engine.epoch(), peer.epoch());
+    Preface.exchange(connected.stream(), frame, engine.epoch(), peer.epoch());
     synchronized (lock) {
       up = true;
     }
     heard();
     engine.meters().outgoing().add(1);
+    purpose().add(1);
+    congestion.count(engine.meters()::outgoingCongestion);
     log.info("orbitte-tcp connection to {} up, congestion control {}", peer, congestion.inForce());
     peer.up(this);
   }
 
-  private void endUnlessUp(TcpStream connected) {
+  private void endUnlessUp(LaneConnection connected) {
     boolean waiting;
     synchronized (lock) {
-      waiting = !up;
+      waiting = !up && connection == connected;
     }
-    if (waiting && stream == connected) {
-      shutdown("no preface came within " + Engine.CONNECT_MILLIS + " ms");
-    }
-  }
-
-  /** Receives when it was called, or when the stream ends; sleeps otherwise. */
-  private void serve(TcpStream connected) throws ProtocolException {
-    Poll poll = new Poll(2);
-    poll.add(connected.fd(), Poll.READ_HANGUP);
-    EventFd wake = event;
-    if (wake != null) {
-      poll.add(wake.fd(), Poll.IN);
-    }
-    boolean ended = false;
-    while (true) {
-      called = false;
-      receiver.lock();
-      try {
-        receive(connected, ended);
-      } finally {
-        receiver.unlock();
-      }
-      if (load > 0 && !wakeNext()) {
-        continue;
-      }
-      asleep = true;
-      ended = !called && poll.poll(-1) > 0 && poll.ready(0) != 0;
-      asleep = false;
-      if (wake != null) {
-        wake.tryConsume();
-      }
+    if (waiting) {
+      connected.shutdown("no preface came within " + Engine.CONNECT_MILLIS + " ms");
     }
   }
 
-  /** Receives until nothing is in flight, or a thread waits for the next reply and can do so. */
-  private void receive(TcpStream connected, boolean ended) throws ProtocolException {
-    while (load > 0 || ended) {
-      ProtocolException known = failure;
-      if (known != null) {
-        throw known;
-      }
-      Part oldest = oldest();
-      boolean goesOn = ended || !replies.betweenReplies();
-      if (!goesOn && oldest != null && oldest.ticket().isAwaitedAt(this)) {
-        return;
-      }
-      var _ = replies.step(connected, ReplyReader.Wait.ENDLESS);
-    }
-  }
-
-  /** The thread's last act. While it holds the receiver nobody is inside of a destination. */
-  private void down(@Nullable TcpStream connected, FaultCode code, String observed) {
+  /** The thread's last act: no thread receives by the connection any more. */
+  private void down(@Nullable LaneConnection connected, FaultCode code, String observed) {
     List<Part> parts;
-    String reason;
     boolean wasUp;
-    EventFd wake = event;
-    receiver.lock();
-    try {
-      synchronized (lock) {
-        reason = shutdownReason == null ? observed : shutdownReason;
-        wasUp = up;
-        up = false;
-        stream = null;
-        parts = new ArrayList<>(inFlight);
-        inFlight.clear();
-        parts.forEach(part -> count(part, -1));
-      }
-      replies.reset();
-      failure = null;
-      event = null;
-      called = false;
-      if (connected != null) {
-        connected.close();
-      }
-    } finally {
-      receiver.unlock();
+    synchronized (lock) {
+      wasUp = up;
+      up = false;
+      connection = null;
+      parts = new ArrayList<>(inFlight);
+      inFlight.clear();
+      parts.forEach(part -> count(part, -1));
     }
-    if (wake != null) {
-      wake.close();
+    String reason = observed;
+    if (connected != null) {
+      reason = connected.reason(observed);
+      connected.close();
     }
     if (wasUp) {
       engine.meters().outgoing().add(-1);
+      purpose().add(-1);
     }
     if (!peer.closed()) {
       engine.meters().failures().add(1);

@@ -81,6 +81,9 @@ final class OwnerConnection implements Runnable {
       reason = "defect: " + e;
       log.error("orbitte-tcp {} fails to serve {}", service.endpoint(), remote, e);
     } finally {
+      if (congestion != null) {
+        congestion.uncount();
+      }
       stream.close();
       service.ended(this);
       log.info("orbitte-tcp {} connection of {} down: {}", service.endpoint(), remote, reason);
@@ -106,6 +109,7 @@ final class OwnerConnection implements Runnable {
       throw e;
     }
     requester = theirs.sender();
+    chosen.count(engine.meters()::incomingCongestion);
     Preface.hello(engine.epoch(), requester).write(buffer);
     stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
     log.info(

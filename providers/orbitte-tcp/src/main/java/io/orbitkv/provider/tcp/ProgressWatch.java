@@ -47,6 +47,16 @@ final class ProgressWatch {
     long now = engine.clock().getAsLong();
     Set<TcpTicket> tickets = new HashSet<>();
     long[] next = {NONE};
+    long quietest = Long.MAX_VALUE;
+    for (Lane lane : peer.lanes()) {
+      quietest = Math.min(quietest, now - lane.lastByteNanos());
+    }
+    // The queue first: a ticket that moves to a lane meanwhile is found there.
+    for (TcpTicket ticket : peer.queued()) {
+      if (late(ticket, Math.min(quietest, now - ticket.submittedNanos()), next)) {
+        tickets.add(ticket);
+      }
+    }
     for (Lane lane : peer.lanes()) {
       lane.forEachInFlight(
           (where, part) -> {
@@ -54,15 +64,6 @@ final class ProgressWatch {
               tickets.add(part.ticket());
             }
           });
-    }
-    long quietest = Long.MAX_VALUE;
-    for (Lane lane : peer.lanes()) {
-      quietest = Math.min(quietest, now - lane.lastByteNanos());
-    }
-    for (TcpTicket ticket : peer.queued()) {
-      if (late(ticket, Math.min(quietest, now - ticket.submittedNanos()), next)) {
-        tickets.add(ticket);
-      }
     }
     // Before the tickets hear, so that a read that follows an outcome does not join what has
     // failed.

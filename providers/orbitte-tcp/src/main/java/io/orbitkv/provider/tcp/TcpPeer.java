@@ -67,7 +67,7 @@ final class TcpPeer implements Peer {
     states = new State[count];
     failedNanos = new long[count];
     for (int i = 0; i < count; i++) {
-      lanes.add(new Lane(this, engine));
+      lanes.add(new Lane(this, engine, count > 1 && i == 0));
       states[i] = State.DOWN;
       failedNanos[i] = engine.clock().getAsLong() - RETRY_NANOS;
     }
@@ -204,7 +204,7 @@ final class TcpPeer implements Peer {
 
   /** Takes the next part, of the ticket whose turn it is, for a lane; null if there is none. */
   synchronized @Nullable Part nextPart(Lane lane, EntryList entries) {
-    boolean forSmall = lanes.size() > 1 && lane == lanes.get(0);
+    boolean forSmall = lane.forSmall();
     Part part = nextPart(forSmall ? smallQueue : bulkQueue, entries);
     if (part == null && !hasLaneUp(!forSmall)) {
       part = nextPart(forSmall ? bulkQueue : smallQueue, entries);

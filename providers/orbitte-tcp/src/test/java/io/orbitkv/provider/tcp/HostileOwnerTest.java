@@ -33,7 +33,7 @@ class HostileOwnerTest {
   @ParameterizedTest
   @EnumSource
   void wrongAnswerFailsTheTicketAndWritesNothing(Answer answer) throws IOException {
-    // Guards: the checks of Lane.greet, ReplyHeader.decode and Lane.receiveReplies, one each;
+    // Guards: the checks of Lane.greet, ReplyHeader.decode and ReplyReader.begin, one each;
     // without it the ticket completes, waits for ever or has another code.
     try (Host requester = Host.open("connections", "1");
         ServerSocket listener = new ServerSocket(0, 1, InetAddress.ofLiteral("127.0.0.1"))) {

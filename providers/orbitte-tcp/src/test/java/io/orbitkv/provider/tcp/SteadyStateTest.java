@@ -70,7 +70,8 @@ final class SteadyStateTest {
       for (int i = 0; i < 1_000; i++) {
         reads.read(reads.scattered(1));
       }
-      // Guard: the end of polling in Polling.again, and of Lane.look when nothing is in flight.
+      // Guard: the end of polling in Polling.again, and of LaneReceiver.look when nothing is in
+      // flight.
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
       long used = Long.MAX_VALUE;
       while (used > 0 && System.nanoTime() < deadline) {
