@@ -45,7 +45,9 @@ final class PutCommand implements Callable<Integer> {
 
   @Option(
       names = "--digest",
-      description = "Have a digest (CRC32C) taken, which Managers check that fetch the block.")
+      description =
+          "Have a digest (CRC32C) taken, which Managers check that fetch the block. A block that is"
+              + " present without one gets none.")
   private boolean digest;
 
   @Option(names = "--json", description = "Print one JSON object.")

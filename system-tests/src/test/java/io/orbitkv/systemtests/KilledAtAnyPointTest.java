@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.orbitkv.adapter.BlockLease;
 import io.orbitkv.adapter.Origin;
+import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.QueryOptions;
 import io.orbitkv.systemtests.rig.Await;
 import io.orbitkv.systemtests.rig.Engine;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,6 +44,9 @@ class KilledAtAnyPointTest {
 
   private final long seed = System.nanoTime();
   private final Random random = new Random(seed);
+
+  /** Kills while payload was on its way: some of it had passed, and not all. */
+  private final AtomicInteger underWay = new AtomicInteger();
 
   // Guard: for a dead requester GrantAuthority.peerLost and the handler that leaves its hold when
   // its send fails; for a dead owner Lane.down, which ends what was in flight, and PartRead.finish,
@@ -80,6 +85,10 @@ class KilledAtAnyPointTest {
       assertServes(survivor, point);
       victim.close();
     }
+    System.out.println(underWay + " of " + points + " kills hit a transfer under way");
+    assertThat(underWay.get())
+        .as("kills under way, of %d, seed %d", points, seed)
+        .isGreaterThanOrEqualTo(points / 5);
   }
 
   private ManagerProcess manager(String name, Link peer) {
@@ -108,7 +117,8 @@ class KilledAtAnyPointTest {
     }
     owner.awaitQuiet();
     // The second exchange is about as long as the first one, in each direction.
-    int where = random.nextInt(Link.STREAMS.size());
+    // In turns, so that every stream is hit in either role.
+    int where = point / 2 % Link.STREAMS.size();
     long length = link.totals()[where] - before[where];
     long at = random.nextLong(length + 1);
     String what =
@@ -124,7 +134,18 @@ class KilledAtAnyPointTest {
             + ", seed "
             + seed;
     try (Engine reader = requester.engine()) {
-      link.valves().get(where).runAfter(at, victim::kill);
+      long idle = link.data.valve().total();
+      link.valves()
+          .get(where)
+          .runAfter(
+              at,
+              () -> {
+                long came = link.data.valve().total() - idle;
+                if (came > 0 && came < PAGES * PAGE_BYTES) {
+                  underWay.incrementAndGet();
+                }
+                victim.kill();
+              });
       CompletableFuture<BlockLease> read =
           reader.client().query(second.stream().map(Page::name).toList(), READ);
       Await.until("an answer, though " + what, SOON, read::isDone);
@@ -133,30 +154,40 @@ class KilledAtAnyPointTest {
       link.open();
       if (victim == owner) {
         try (BlockLease lease = read.join()) {
-          Engine.check(second, lease);
+          var _ = Engine.check(second, lease);
         }
       }
     }
     return what;
   }
 
+  // What a dead requester asked last may come after its death, out of the proxy: a grant that lives
+  // until its stream is seen to end. So nothing held, and every byte for others, is waited for.
   private static void assertNothingHeld(ManagerProcess survivor, String what) {
     Await.until(
         "the survivor holds nothing after " + what,
         SOON,
-        () -> survivor.status().leftovers().isEmpty(),
+        () -> {
+          Status status = survivor.status();
+          return status.leftovers().isEmpty()
+              && status.json().getAsJsonArray("holds").isEmpty()
+              && status.number("pool.retired_bytes") == 0;
+        },
         () -> survivor.status().leftovers() + survivor.log());
-    Status status = survivor.status();
-    assertThat(status.json().getAsJsonArray("holds")).describedAs(what).isEmpty();
-    assertThat(status.number("pool.retired_bytes")).describedAs(what).isZero();
     assertThat(survivor.log()).describedAs(what).doesNotContain("ERROR");
   }
 
-  /** Every byte of its pool for others, at once. */
+  /** Every byte of its pool for others. */
   private static void assertServes(ManagerProcess survivor, int point) {
     List<Page> fresh = Page.of(3 * point + 2, 1, 2 * PAGES, PAGE_BYTES).toList();
     try (Engine engine = survivor.engine()) {
-      engine.store(fresh);
+      Await.until(
+          "the whole pool takes pages of others",
+          SOON,
+          () ->
+              engine.publish(fresh).stream()
+                  .noneMatch(result -> result.status() == PublishResult.Status.FAULT),
+          () -> survivor.status().leftovers() + survivor.log());
       assertThat(engine.read(fresh, QueryOptions.LOCAL)).hasSize(2 * PAGES);
     }
   }

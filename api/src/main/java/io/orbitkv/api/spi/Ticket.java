@@ -25,8 +25,9 @@ public interface Ticket {
 
   /**
    * Registers the one callback that runs when the outcome is set; at once, in the caller's thread,
-   * if it is set already. It runs in a provider's thread otherwise and must neither block nor
-   * throw.
+   * if it is set already. Otherwise it runs in any thread that is inside the provider: one of its
+   * own, or one that awaits or cancels this ticket or another. It must neither block nor throw, and
+   * must not await a ticket.
    *
    * @throws IllegalStateException if there is one already
    */

@@ -53,7 +53,7 @@ public final class TransferRun {
       TwoManagers.Start managers)
       throws InterruptedException {
     JsonObject json = new JsonObject();
-    try (Progress progress = Progress.onStandardError("bench", steps(), " runs")) {
+    try (Progress progress = Progress.onStandardError("bench transfer, runs", steps(), "")) {
       Runnable step = () -> progress.step(1);
       List<Section> sections = new ArrayList<>();
       if (needsOwner()) {

@@ -49,7 +49,7 @@ final class TemplateTicket implements Ticket, Runnable {
 
   @Override
   public void run() {
-    Outcome ending = move();
+    Outcome ending = end();
     Consumer<Outcome> told;
     synchronized (this) {
       outcome = ending;
@@ -61,7 +61,19 @@ final class TemplateTicket implements Ticket, Runnable {
     }
   }
 
-  /** Your wire goes here. When it returns, nothing of it is inside source or destination. */
+  /** A ticket without an outcome would never be drained: what is thrown is an outcome too. */
+  private Outcome end() {
+    try {
+      return move();
+    } catch (RuntimeException | Error e) {
+      return new Outcome.Failed(FaultCode.INTERNAL, id + " could not be read: " + e);
+    }
+  }
+
+  /**
+   * Your wire goes here. When it returns or throws, nothing of it is inside source or destination:
+   * the receipt says so.
+   */
   private Outcome move() {
     TemplateTransport owner = TemplateTransport.OPEN.get(peer.endpoint);
     if (owner == null) {

@@ -52,13 +52,23 @@ final class TemplateTransport implements Transport {
   }
 
   private void work() {
-    try {
-      while (true) {
+    while (true) {
+      try {
         work.take().run();
+      } catch (InterruptedException e) {
+        if (isClosed()) {
+          return;
+        }
+      } catch (RuntimeException | Error e) {
+        // A callback threw. It is told, and the tickets behind it still need this thread.
+        Thread worker = Thread.currentThread();
+        worker.getUncaughtExceptionHandler().uncaughtException(worker, e);
       }
-    } catch (InterruptedException e) {
-      // close() interrupts it, when no ticket is left.
     }
+  }
+
+  private synchronized boolean isClosed() {
+    return closed;
   }
 
   @Override
@@ -83,6 +93,7 @@ final class TemplateTransport implements Transport {
 
   @Override
   public synchronized Registration register(Region region) {
+    checkOpen();
     if (region.kind().type() != MemoryKind.Type.HOST) {
       throw refuse(FaultCode.UNSUPPORTED, region.id() + " is not host memory");
     }

@@ -284,9 +284,14 @@ final class Lane implements Runnable {
     String message = "connection to " + peer + ": " + reason;
     // From here on the lane may have its next thread. Only then do the tickets hear, so that a read
     // that follows an outcome connects again instead of joining what has failed.
-    List<TcpTicket> waiting = peer.down(this);
-    parts.forEach(part -> part.ticket().fail(code, message));
-    waiting.forEach(ticket -> ticket.fail(code, message));
+    List<TcpTicket> waiting = List.of();
+    try {
+      waiting = peer.down(this);
+    } finally {
+      // Also where there is no thread for the next connection.
+      parts.forEach(part -> part.ticket().fail(code, message));
+      waiting.forEach(ticket -> ticket.fail(code, message));
+    }
     peer.pump();
     peer.attend(peer.awaited());
   }

@@ -151,6 +151,10 @@ final class LaneReceiver {
     } catch (RuntimeException e) {
       log.error("orbitte-tcp fails to receive from {}", peer, e);
       fail(current, new ProtocolException(FaultCode.INTERNAL, "defect: " + e));
+    } catch (Error e) {
+      // The stream is in the midst of a reply, and whoever waits for that one is not this thread.
+      fail(current, new ProtocolException(FaultCode.INTERNAL, "defect: " + e));
+      throw e;
     }
   }
 

@@ -176,9 +176,10 @@ final class TcpPeer implements Peer {
     if (closed) {
       return false;
     }
+    // First: what throws for want of a thread has submitted nothing.
+    connectLanes();
     queueOf(ticket).add(ticket);
     count();
-    connectLanes();
     return true;
   }
 
