@@ -6,12 +6,19 @@ import io.orbitkv.api.Side;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.api.spi.Probe;
 import io.orbitkv.api.spi.TransportProvider;
+import io.orbitkv.manager.config.ConfigurationException;
+import io.orbitkv.manager.plugin.BrokenPlugin;
 import io.orbitkv.manager.plugin.LoadedProvider;
+import io.orbitkv.manager.plugin.ProviderCatalog;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** What a provider must be for a Manager to be started with it. */
 final class Backend {
@@ -19,6 +26,42 @@ final class Backend {
       Collections.unmodifiableSet(EnumSet.of(Evidence.LOCAL_COMPLETION, Evidence.LOCAL_QUIESCED));
 
   private Backend() {}
+
+  /**
+   * The provider of that name.
+   *
+   * @throws ConfigurationException if nothing here has the name, which is a mistake of the caller
+   * @throws TransportException if its plugin is broken, which is not
+   */
+  static LoadedProvider select(ProviderCatalog catalog, String name) {
+    try {
+      return catalog.select(name);
+    } catch (TransportException e) {
+      if (catalog.broken().stream().anyMatch(plugin -> isCalled(plugin, name))) {
+        throw e;
+      }
+      List<String> near = similar(name, catalog.providers());
+      throw new ConfigurationException(
+          e.getMessage()
+              + (near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?"),
+          e);
+    }
+  }
+
+  private static boolean isCalled(BrokenPlugin plugin, String name) {
+    String file = String.valueOf(plugin.path().getFileName());
+    return plugin.claims().contains(name)
+        || plugin.id().equals(name)
+        || file.equals(name)
+        || file.equals(name + ".jar");
+  }
+
+  // Picocli knows how to find what was meant, among commands.
+  private static List<String> similar(String name, List<LoadedProvider> providers) {
+    CommandLine names = new CommandLine(CommandSpec.create());
+    providers.forEach(provider -> names.addSubcommand(provider.name(), CommandSpec.create()));
+    return new UnmatchedArgumentException(names, List.of(name)).getSuggestions();
+  }
 
   /**
    * The provider as one that moves bytes between hosts.

@@ -175,7 +175,7 @@ final class BenchTransferCommand implements Callable<Integer> {
     TransferPlan plan = plan();
     SettingValues values = SettingValues.beforePlugins(flags, System.getenv());
     try (ProviderCatalog catalog = ManagerCommand.catalog(values)) {
-      LoadedProvider loaded = catalog.select(providerName);
+      LoadedProvider loaded = Backend.select(catalog, providerName);
       TransportProvider provider = Backend.transport(loaded);
       Map<String, String> all = new LinkedHashMap<>(values.optionsOf(loaded.options()));
       options.forEach((name, value) -> set(all, loaded, name, value));
@@ -260,12 +260,20 @@ final class BenchTransferCommand implements Callable<Integer> {
     try {
       List<LoopShape> shapes = blockBytes.isEmpty() ? TransferPlan.rows() : shapes();
       for (LoopShape shape : shapes) {
-        var _ = shape.batchIn(poolBytes);
+        checkRoom(shape);
       }
       return new TransferPlan(
           named, shapes, table, times, before, each, poolBytes, baselineKind(), json);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private void checkRoom(LoopShape shape) {
+    try {
+      var _ = shape.batchIn(poolBytes);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("--pool-bytes: " + e.getMessage(), e);
     }
   }
 

@@ -52,6 +52,13 @@ final class ErrorLine implements IParameterExceptionHandler, IExecutionException
     return failure instanceof ConfigurationException ? ExitCode.USAGE : ExitCode.SOFTWARE;
   }
 
+  /** One line for what no command can go on from; returns the exit code. */
+  static int fatal(Error failure, PrintWriter err) {
+    LOG.debug("the command failed", failure);
+    print(err, failure + "; run again with ORBITKV_LOG_LEVEL=debug to see where it comes from");
+    return ExitCode.SOFTWARE;
+  }
+
   private static void print(PrintWriter err, String text) {
     err.println("orbitkv: " + text.strip().replaceAll("\\s*\\R\\s*", " "));
     err.flush();

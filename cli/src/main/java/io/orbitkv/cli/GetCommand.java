@@ -72,7 +72,11 @@ final class GetCommand implements Callable<Integer> {
         BlockLease lease = client.queryAndWait(List.of(name), query)) {
       if (lease.blocks().isEmpty()) {
         throw new CommandException(
-            block.key() + ": no Manager in reach has it; publish it with 'orbitkv put'");
+            block.key()
+                + ": no Manager in reach gave it: none has it, or its owner refused or is ending, or"
+                + " --deadline passed; publish it with 'orbitkv put', or see the log of the Manager"
+                + " behind "
+                + client.socket());
       }
       LeasedBlock found = lease.blocks().getFirst();
       try (Arena arena = Arena.ofConfined()) {

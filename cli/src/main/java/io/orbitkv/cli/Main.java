@@ -41,7 +41,13 @@ public final class Main implements Runnable {
 
   /** Runs one command; returns its exit code and leaves the process alive. */
   static int run(String... args) {
-    return commandLine().execute(args);
+    CommandLine commandLine = commandLine();
+    try {
+      return commandLine.execute(args);
+    } catch (Error e) {
+      // Picocli catches exceptions only.
+      return ErrorLine.fatal(e, commandLine.getErr());
+    }
   }
 
   /** All commands. */

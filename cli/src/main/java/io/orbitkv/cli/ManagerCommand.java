@@ -7,7 +7,6 @@ import io.orbitkv.manager.config.ConfigurationException;
 import io.orbitkv.manager.config.ManagerConfiguration;
 import io.orbitkv.manager.config.SettingValues;
 import io.orbitkv.manager.config.Settings;
-import io.orbitkv.manager.plugin.BrokenPlugin;
 import io.orbitkv.manager.plugin.LoadedProvider;
 import io.orbitkv.manager.plugin.ProviderCatalog;
 import java.io.PrintWriter;
@@ -18,12 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command {@code orbitkv manager}: runs a Manager until a signal. Exit code 0 after an orderly
@@ -49,7 +46,7 @@ final class ManagerCommand implements Callable<Integer> {
         return 0;
       }
       // First, so that the flags of a provider that is broken do not count as unknown.
-      LoadedProvider loaded = backend(catalog, where.get(Settings.BACKEND));
+      LoadedProvider loaded = Backend.select(catalog, where.get(Settings.BACKEND));
       ManagerArguments asked = ManagerArguments.read(arguments, catalog.options(), err);
       SettingValues values = SettingValues.resolve(asked.flags(), environment, catalog.options());
       ManagerConfiguration configuration = ManagerConfiguration.of(values);
@@ -64,37 +61,6 @@ final class ManagerCommand implements Callable<Integer> {
       Backend.checkUsable(loaded, configuration.providerOptions());
       return new Serving(out, err, asked.json()).run(configuration, loaded, provider);
     }
-  }
-
-  // A name that nothing here has is a mistake of the caller; a plugin that is broken is not.
-  private static LoadedProvider backend(ProviderCatalog catalog, String name) {
-    try {
-      return catalog.select(name);
-    } catch (TransportException e) {
-      if (catalog.broken().stream().anyMatch(plugin -> isCalled(plugin, name))) {
-        throw e;
-      }
-      List<String> near = similar(name, catalog.providers());
-      throw new ConfigurationException(
-          e.getMessage()
-              + (near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?"),
-          e);
-    }
-  }
-
-  private static boolean isCalled(BrokenPlugin plugin, String name) {
-    String file = String.valueOf(plugin.path().getFileName());
-    return plugin.claims().contains(name)
-        || plugin.id().equals(name)
-        || file.equals(name)
-        || file.equals(name + ".jar");
-  }
-
-  // Picocli knows how to find what was meant, among commands.
-  private static List<String> similar(String name, List<LoadedProvider> providers) {
-    CommandLine names = new CommandLine(CommandSpec.create());
-    providers.forEach(provider -> names.addSubcommand(provider.name(), CommandSpec.create()));
-    return new UnmatchedArgumentException(names, List.of(name)).getSuggestions();
   }
 
   private static void checkOptions(LoadedProvider loaded, Map<String, String> options) {

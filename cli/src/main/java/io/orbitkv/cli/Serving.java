@@ -19,11 +19,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Manager from its start to the signal that ends it. The first SIGTERM or SIGINT begins the
- * shutdown in order; the second ends the process at once.
+ * shutdown in order; the second ends the process within {@value #CUT_SHORT_MILLIS} ms, with what is
+ * given up; the third ends it at once.
  */
 final class Serving {
   private static final List<String> FIELDS =
       List.of("socket", "control", "endpoint", "backend", "epoch");
+
+  private static final long CUT_SHORT_MILLIS = 1_000;
 
   private final PrintWriter out;
   private final PrintWriter err;
@@ -51,7 +54,7 @@ final class Serving {
     Manager manager;
     try {
       manager = Manager.start(configuration, provider);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       use.close();
       throw e;
     }
@@ -65,22 +68,46 @@ final class Serving {
       return 0;
     }
     // The use stays: code that may still run must not be unloaded.
+    report.failures().forEach(failure -> say("shutdown: " + failure));
     report.held().forEach(held -> say("shutdown: still held: " + held));
-    say(
-        "shutdown: "
-            + report.held().size()
-            + " holds had no receipt within "
-            + configuration.sourceCloseDeadline().toMillis()
-            + " ms and end with this process; raise --source-close-deadline to wait longer");
+    if (!report.held().isEmpty()) {
+      say(
+          "shutdown: "
+              + report.held().size()
+              + " holds had no receipt within "
+              + configuration.sourceCloseDeadline().toMillis()
+              + " ms and end with this process; raise --source-close-deadline to wait longer");
+    }
     return 1;
   }
 
   private void signalled(String name) {
-    if (signals.incrementAndGet() == 1) {
-      stop.countDown();
-      return;
+    switch (signals.incrementAndGet()) {
+      case 1 -> stop.countDown();
+      case 2 -> cutShort("second " + name + ": the shutdown is cut short; given up: ");
+      default -> Runtime.getRuntime().halt(1);
     }
-    say("second " + name + ": the shutdown is cut short; given up: " + givenUp());
+  }
+
+  private void cutShort(String what) {
+    // What is held is asked of locks that a stuck provider may be in the middle of.
+    Thread.ofPlatform().daemon().name("orbitkv-cut-short").start(() -> haltLater(what));
+    say(what + givenUp());
+    Runtime.getRuntime().halt(1);
+  }
+
+  private void haltLater(String what) {
+    try {
+      Thread.sleep(CUT_SHORT_MILLIS);
+      // Nor may whoever reads standard error keep it alive.
+      Thread line =
+          Thread.ofPlatform()
+              .daemon()
+              .start(() -> say(what + "whatever is still held; its list could not be had in time"));
+      line.join(CUT_SHORT_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     Runtime.getRuntime().halt(1);
   }
 

@@ -2,6 +2,7 @@ package io.orbitkv.cli;
 
 import io.orbitkv.api.spi.TransportProvider;
 import io.orbitkv.cli.output.Progress;
+import io.orbitkv.manager.config.ConfigurationException;
 import io.orbitkv.manager.plugin.LoadedProvider;
 import io.orbitkv.manager.plugin.ProviderCatalog;
 import io.orbitkv.tck.PackagedFixture;
@@ -147,7 +148,13 @@ final class TckCommand implements Callable<Integer> {
     if (Files.notExists(plugin) && plugin.getNameCount() == 1) {
       Path shipped =
           ProviderCatalog.distributionFolder().map(folder -> folder.resolve(plugin)).orElse(plugin);
-      return Files.exists(shipped) ? shipped : plugin;
+      if (Files.exists(shipped)) {
+        return shipped;
+      }
+    }
+    if (Files.notExists(plugin)) {
+      throw new ConfigurationException(
+          "plugin " + plugin + ": there is no such file or plugin; name its folder or its jar");
     }
     return plugin;
   }
@@ -155,7 +162,7 @@ final class TckCommand implements Callable<Integer> {
   private LoadedProvider only(ProviderCatalog catalog, Path path) throws CommandException {
     String wanted = provider;
     if (wanted != null) {
-      return catalog.select(wanted);
+      return Backend.select(catalog, wanted);
     }
     if (!catalog.broken().isEmpty()) {
       throw new CommandException(catalog.broken().getFirst().toString());

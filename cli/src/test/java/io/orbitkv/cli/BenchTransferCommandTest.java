@@ -16,7 +16,8 @@ class BenchTransferCommandTest {
         "--block-bytes 4KiB --batch 20000|a batch of 20000 blocks; give 1 to 16384",
         "--block-bytes 4KiB --threads 65|65 threads; give 1 to 64",
         "--block-bytes 4KiB --stride-bytes 6KiB|a stride of 6144 bytes; give a multiple",
-        "--block-bytes 8MiB --threads 8 --pool-bytes 32MiB|a pool of 33554432 bytes has no room",
+        "--block-bytes 8MiB --threads 8 --pool-bytes 32MiB|--pool-bytes: a pool of 33554432 bytes has no room",
+        "--provider nope|provider nope: no plugin has it",
         "--seconds 0|--seconds takes 0.01 to 3600",
         "--rounds 0|--rounds 1 or more",
       })

@@ -87,8 +87,16 @@ class TckCommandTest {
   @Test
   void whatIsNoPluginIsNamedInOneLine() throws IOException {
     CommandRun missing = CommandRun.of("tck", folder.resolve("nowhere").toString());
-    assertThat(missing.code()).isEqualTo(1);
+    assertThat(missing.code()).isEqualTo(2);
     assertThat(missing.err().strip().lines()).singleElement().asString().contains("nowhere");
+    CommandRun other =
+        CommandRun.of(
+            "tck",
+            SamplePlugins.jar(folder, "good", GoodProvider.class).toString(),
+            "--provider",
+            "god");
+    assertThat(other.code()).isEqualTo(2);
+    assertThat(other.err()).startsWith("orbitkv: provider god: ").contains("did you mean good?");
     CommandRun suite =
         CommandRun.of(
             "tck",

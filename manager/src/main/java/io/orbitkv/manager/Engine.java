@@ -8,6 +8,7 @@ import io.orbitkv.api.spi.TransportProvider;
 import io.orbitkv.manager.config.ManagerConfiguration;
 import io.orbitkv.manager.memory.MemoryArena;
 import io.orbitkv.manager.memory.Pool;
+import java.util.Objects;
 
 /** The opened transport of a Manager, with what was lent to it and what is registered at it. */
 final class Engine {
@@ -27,24 +28,35 @@ final class Engine {
     this.issuer = issuer;
     this.budget = budget;
     this.transport =
-        provider.open(
-            new LentContext(
-                provider.name(),
-                configuration.providerOptions(),
-                configuration.publishedHost(),
-                issuer,
-                budget,
-                meters,
-                configuration.retirementGrace().toNanos()));
+        Objects.requireNonNull(
+            provider.open(
+                new LentContext(
+                    provider.name(),
+                    configuration.providerOptions(),
+                    configuration.publishedHost(),
+                    issuer,
+                    budget,
+                    meters,
+                    configuration.retirementGrace().toNanos())),
+            "null instead of a transport");
     this.registrations = new PoolRegistrations(transport, provider.name());
   }
 
   /**
    * Opens the provider's transport. It knows no memory yet.
    *
-   * @throws TransportException if it fails; nothing stays open then
+   * @throws TransportException if it fails; nothing stays open then. INTERNAL if the provider threw
+   *     what the SPI does not know, such as that a native library is missing
    */
   static Engine open(TransportProvider provider, ManagerConfiguration configuration) {
+    try {
+      return opened(provider, configuration);
+    } catch (RuntimeException | LinkageError e) {
+      throw ProviderFault.of(provider.name(), "open()", e);
+    }
+  }
+
+  private static Engine opened(TransportProvider provider, ManagerConfiguration configuration) {
     ReceiptIssuer issuer =
         new ReceiptIssuer(
             provider.name(),

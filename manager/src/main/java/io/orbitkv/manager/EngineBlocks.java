@@ -15,34 +15,49 @@ import io.orbitkv.manager.transfer.BlockReader;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What engines can do with the blocks of this Manager. */
 final class EngineBlocks implements BlockService {
+  private static final Logger LOG = LoggerFactory.getLogger(EngineBlocks.class);
+
   private final Pool pool;
   private final Catalog catalog;
   private final LeaseTable leases;
   private final BlockReader reader;
   private final DigestPolicy digests;
+  private final long maxGrantedBytes;
   private final Supplier<String> status;
+  private final AtomicBoolean warned = new AtomicBoolean();
   private final LongAdder publishedBlocks = new LongAdder();
   private final LongAdder publishedBytes = new LongAdder();
   private final LongAdder digestsTaken = new LongAdder();
   private volatile boolean closed;
 
+  /**
+   * Over that pool.
+   *
+   * @param maxGrantedBytes the longest block that a peer can be granted, bytes
+   * @param status tells the Manager's state
+   */
   EngineBlocks(
       Pool pool,
       Catalog catalog,
       LeaseTable leases,
       BlockReader reader,
       DigestPolicy digests,
+      long maxGrantedBytes,
       Supplier<String> status) {
     this.pool = pool;
     this.catalog = catalog;
     this.leases = leases;
     this.reader = reader;
     this.digests = digests;
+    this.maxGrantedBytes = maxGrantedBytes;
     this.status = status;
   }
 
@@ -79,6 +94,13 @@ final class EngineBlocks implements BlockService {
     }
     publishedBlocks.increment();
     publishedBytes.add(source.byteSize());
+    if (source.byteSize() > maxGrantedBytes && warned.compareAndSet(false, true)) {
+      LOG.warn(
+          "a block of {} bytes was published, and no peer can have it: --max-pinned-bytes-per-peer"
+              + " is {}; raise it here, or publish smaller blocks (said once)",
+          source.byteSize(),
+          maxGrantedBytes);
+    }
     return Published.STORED;
   }
 

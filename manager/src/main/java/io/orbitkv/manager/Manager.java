@@ -21,8 +21,7 @@ import io.orbitkv.manager.grant.GrantAuthority;
 import io.orbitkv.manager.grant.GrantLimits;
 import io.orbitkv.manager.local.LocalOptions;
 import io.orbitkv.manager.local.LocalServer;
-import io.orbitkv.manager.memory.Hold;
-import io.orbitkv.manager.memory.HoldKind;
+import io.orbitkv.manager.membership.HostRegistry;
 import io.orbitkv.manager.memory.Pool;
 import io.orbitkv.manager.transfer.BlockReader;
 import io.orbitkv.manager.transfer.DigestChecks;
@@ -33,10 +32,6 @@ import io.orbitkv.manager.transfer.Tickets;
 import io.orbitkv.manager.transfer.TransferLimits;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -91,7 +86,16 @@ public final class Manager {
         new BlockReader(
             pool, catalog, leases, tickets, limits(), digests, peers, engine.transport().epoch());
     this.blocks =
-        new EngineBlocks(pool, catalog, leases, reader, configuration.digest(), this::statusJson);
+        new EngineBlocks(
+            pool,
+            catalog,
+            leases,
+            reader,
+            configuration.digest(),
+            configuration.membership() == MembershipKind.NONE
+                ? Long.MAX_VALUE
+                : configuration.maxPinnedBytesPerPeer(),
+            this::statusJson);
     this.authority =
         new GrantAuthority(
             catalog,
@@ -171,7 +175,7 @@ public final class Manager {
     try {
       engine.close();
       pool.close();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError e) {
       LOG.error("the pool stays mapped until this process ends: {}", e.getMessage());
       failure.addSuppressed(e);
     }
@@ -179,6 +183,9 @@ public final class Manager {
 
   /** Finds what is taken before the pool is populated, which may take long. */
   private static void checkFree(ManagerConfiguration configuration) {
+    if (configuration.membership() == MembershipKind.LOCAL) {
+      HostRegistry.checkUsable(configuration.registryDirectory());
+    }
     if (configuration.membership() != MembershipKind.NONE) {
       ControlServer.checkFree(new InetSocketAddress(configuration.host(), configuration.port()));
     }
@@ -239,33 +246,40 @@ public final class Manager {
 
   /**
    * Ends the Manager in the order of withdrawal, with the configured deadline for the drain. What
-   * has no receipt by then stays held, mapped and registered, and is named.
+   * has no receipt by then stays held, mapped and registered, and is named; so is a step that
+   * failed, which keeps none of the later ones from being taken.
    */
   public ShutdownReport shutdown() {
     LOG.info("shutdown: withdrawn from membership, no new grants");
-    control.withdraw();
-    authority.close();
-    blocks.close();
-    engine.transport().quiesce();
-    tickets.close();
-    sayWhatIsAwaited();
-    long deadline = System.nanoTime() + configuration.sourceCloseDeadline().toNanos();
+    Withdrawal end = new Withdrawal(configuration, pool, engine);
+    try {
+      end.step("withdrawing from membership", control::withdraw);
+      end.step("ending grants", authority::close);
+      end.step("refusing engines", blocks::close);
+      end.step("closing admission", engine.transport()::quiesce);
+      end.step("ending tickets", tickets::close);
+      end.sayWhatIsAwaited();
+      long deadline = System.nanoTime() + configuration.sourceCloseDeadline().toNanos();
+      end.step("draining the source", () -> drainSource(deadline));
+      end.step(
+          "waiting for the drain", () -> end.awaitDrain(tickets, peers, coordinator, deadline));
+      end.step("closing the socket", local::stop);
+      end.step("ending reads", reader::close);
+      end.step("ending digests", digests::close);
+      end.step("closing control", control::close);
+      end.step("leaving peers", peers::close);
+      end.step("releasing the memory", end::release);
+      end.step("ending receipts", coordinator::close);
+    } finally {
+      ended.countDown();
+    }
+    return end.report();
+  }
+
+  private void drainSource(long deadline) {
     for (DrainReceipt receipt : engine.transport().closeSource(deadline)) {
       coordinator.accept(receipt);
     }
-    awaitDrain(deadline);
-    local.stop();
-    reader.close();
-    digests.close();
-    control.close();
-    peers.close();
-    List<String> held = heldByProvider();
-    if (held.isEmpty()) {
-      release(held);
-    }
-    coordinator.close();
-    ended.countDown();
-    return new ShutdownReport(held);
   }
 
   /** Waits until {@link #shutdown()} has returned. */
@@ -276,62 +290,6 @@ public final class Manager {
   private void publish() {
     control.publish();
     LOG.info("manager serves: {}", describe());
-  }
-
-  private void sayWhatIsAwaited() {
-    List<String> held = heldByProvider();
-    if (!held.isEmpty()) {
-      LOG.info(
-          "shutdown: waits at most {} ms for {} holds, first of all {}; a second signal gives them up",
-          configuration.sourceCloseDeadline().toMillis(),
-          held.size(),
-          held.getFirst());
-    }
-  }
-
-  /** Whoever the ledger says may still have its memory touched through the provider. */
-  private List<String> heldByProvider() {
-    Set<String> held = new LinkedHashSet<>();
-    for (Hold hold : pool.holds()) {
-      if (hold.kind() == HoldKind.DESTINATION || hold.kind() == HoldKind.SOURCE) {
-        held.add(hold.holder() + " waits for " + hold.kind().endedBy());
-      }
-    }
-    return new ArrayList<>(held);
-  }
-
-  private void release(List<String> held) {
-    try {
-      engine.close();
-    } catch (TransportException e) {
-      held.add(String.valueOf(e.getMessage()));
-      return;
-    }
-    try {
-      pool.close();
-    } catch (TransportException e) {
-      // Leases, and copies that still fill: mappings stay valid until exit, and nothing is reused.
-      LOG.debug("arenas stay mapped until exit: {}", e.getMessage());
-    }
-  }
-
-  private void awaitDrain(long deadline) {
-    try {
-      // A ticket that has not settled is not known to the coordinator yet.
-      boolean idle =
-          tickets.awaitDrained(
-              deadline - configuration.sourceCloseDeadline().dividedBy(2).toNanos());
-      if (!idle) {
-        // Ends the connections: a thread that is stuck in a destination leaves in time to prove it.
-        peers.close();
-        idle = tickets.awaitDrained(deadline);
-      }
-      if (!coordinator.awaitIdle(deadline) || !idle) {
-        LOG.warn("shutdown: waited in vain for the receipts of {}", heldByProvider());
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private TransferLimits limits() {

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,19 +46,19 @@ final class PoolRegistrations {
     }
     for (Region region : regions) {
       try {
-        entries.add(new Entry(registrar.register(region)));
+        entries.add(new Entry(region, Objects.requireNonNull(registrar.register(region), "null")));
       } catch (TransportException e) {
-        throw failed(region, regions, e.code(), e);
-      } catch (RuntimeException e) {
+        throw failed(region, regions, e);
+      } catch (RuntimeException | LinkageError e) {
         // It broke its contract, so this proves nothing.
         unknown.add(region);
-        throw failed(region, regions, FaultCode.INTERNAL, e);
+        throw failed(region, regions, ProviderFault.of(backend, "register()", e));
       }
     }
   }
 
-  private TransportException failed(
-      Region region, List<Region> regions, FaultCode code, RuntimeException cause) {
+  private TransportException failed(Region region, List<Region> regions, TransportException cause) {
+    FaultCode code = cause.code();
     int before = entries.size();
     String which =
         backend
@@ -89,27 +91,43 @@ final class PoolRegistrations {
   /**
    * Revokes all of them, then closes each that can be closed.
    *
-   * @throws TransportException with the code of the first that failed, naming those that stay; can
-   *     be repeated
+   * @throws TransportException with the code of the first that failed, naming those that stay,
+   *     whatever the provider threw; can be repeated
    */
   synchronized void close() {
-    entries.forEach(Entry::revoke);
     TransportException first = null;
+    for (Entry entry : entries) {
+      first = earlier(first, attempt(entry, "revoke()", entry::revoke));
+    }
     for (Entry entry : List.copyOf(entries).reversed()) {
-      try {
-        entry.close();
-        entries.remove(entry);
-      } catch (TransportException e) {
-        LOG.warn("{} stays registered at {}: {}", entry, backend, e.getMessage());
-        first = first == null ? e : first;
+      if (entry.state == RegistrationState.REVOKED) {
+        first = earlier(first, attempt(entry, "close()", entry::close));
       }
     }
+    entries.removeIf(entry -> entry.state == RegistrationState.CLOSED);
     if (first != null) {
       throw new TransportException(first.code(), stays() + "; " + first.getMessage(), first);
     }
     if (!unknown.isEmpty()) {
       throw new TransportException(FaultCode.QUARANTINED, stays());
     }
+  }
+
+  /** What it failed with; null if it did not. */
+  private @Nullable TransportException attempt(Entry entry, String call, Runnable step) {
+    try {
+      step.run();
+      return null;
+    } catch (RuntimeException | LinkageError e) {
+      TransportException fault = ProviderFault.of(backend, call, e);
+      LOG.warn("{} stays registered at {}: {}", entry, backend, fault.getMessage());
+      return fault;
+    }
+  }
+
+  private static @Nullable TransportException earlier(
+      @Nullable TransportException one, @Nullable TransportException other) {
+    return one == null ? other : one;
   }
 
   /** How many are in each state; those that are closed are not counted. */
@@ -128,10 +146,12 @@ final class PoolRegistrations {
 
   /** One of them. Its state is written here alone. */
   private static final class Entry {
+    private final Region region;
     private final Registration registration;
     private RegistrationState state = RegistrationState.REGISTERED;
 
-    Entry(Registration registration) {
+    Entry(Region region, Registration registration) {
+      this.region = region;
       this.registration = registration;
     }
 
@@ -156,7 +176,7 @@ final class PoolRegistrations {
 
     @Override
     public String toString() {
-      return String.valueOf(registration.region().id());
+      return String.valueOf(region.id());
     }
   }
 }

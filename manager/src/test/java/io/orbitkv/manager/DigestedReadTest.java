@@ -2,6 +2,10 @@ package io.orbitkv.manager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.orbitkv.adapter.BlockLease;
@@ -15,6 +19,7 @@ import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.QueryOptions;
 import io.orbitkv.adapter.RegisteredMemory;
 import io.orbitkv.manager.config.ManagerConfiguration;
+import io.orbitkv.manager.transfer.DigestChecks;
 import io.orbitkv.tck.reference.Lever;
 import io.orbitkv.tck.reference.ReferenceProvider;
 import java.lang.foreign.Arena;
@@ -28,11 +33,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /**
  * Blocks that are no more what was published, with and without a digest (BB-11). Managers in one
@@ -41,6 +49,9 @@ import org.junit.jupiter.api.io.TempDir;
 class DigestedReadTest {
   private static final int BLOCK = 12_345;
   private static final PublishOptions DIGEST = PublishOptions.DEFAULTS.withDigest(true);
+
+  /** Two of these are more than half of a pool. */
+  private static final int LARGE = 1_300_000;
 
   /** A Manager and its pool. */
   private record Running(Manager manager, ArenaMemory arena, ManagerClient client) {}
@@ -266,5 +277,121 @@ class DigestedReadTest {
     assertThat(read(b, QueryOptions.FETCH, "x", "lost", "y")).containsExactly("x", "y");
     assertThat(number(b, "digests", "mismatches")).as("one of x and y, both of lost").isEqualTo(3);
     assertNothingIsHeld(a, b, c);
+  }
+
+  // Guard: PartRead.finish gives up and seals nothing before the check has ended.
+  @Test
+  void cancelDuringACheckLeavesTheMemoryHeldUntilItEnds() {
+    Running b = startWithACheckToStop();
+    try (StoppedCheck check = new StoppedCheck()) {
+      CompletableFuture<BlockLease> read = readBoth(b, Duration.ofSeconds(60));
+      await("the check", check::reached);
+      read.cancel(false);
+      assertHeldByTheCheck(b);
+    }
+    assertGivenBack(b);
+  }
+
+  // Guard: as above.
+  @Test
+  void deadlineDuringACheckLeavesTheMemoryHeldUntilItEnds() {
+    Running b = startWithACheckToStop();
+    try (StoppedCheck check = new StoppedCheck()) {
+      CompletableFuture<BlockLease> read = readBoth(b, Duration.ofSeconds(4));
+      await("the check", check::reached);
+      assertThat(read).as("the check came before the deadline").isNotDone();
+      await("the deadline's answer", read::isDone);
+      try (BlockLease lease = read.join()) {
+        assertThat(lease.blocks()).isEmpty();
+      }
+      assertHeldByTheCheck(b);
+    }
+    assertGivenBack(b);
+  }
+
+  // Guard: Pool.close, which unmaps nothing while there are holds; the check reads on in it.
+  @Test
+  void stopDuringACheckLeavesTheMemoryMappedUntilItEnds() {
+    Running b = startWithACheckToStop();
+    try (StoppedCheck check = new StoppedCheck()) {
+      var _ = readBoth(b, Duration.ofSeconds(60));
+      await("the check", check::reached);
+      b.manager.shutdown();
+      assertHeldByTheCheck(b);
+      assertThat(ArenaMemory.all()).contains(b.arena);
+    }
+    await("the check's end", () -> number(b, "pool", "holds") == 0);
+    assertThat(number(b, "digests", "checked")).isEqualTo(2);
+    assertThat(ArenaMemory.all()).contains(b.arena);
+  }
+
+  /** Two blocks of one part at A, one of them rotten, so that the check has something to say. */
+  private Running startWithACheckToStop() {
+    Running a = start("a");
+    Running b = start("b");
+    publish(a, "good", LARGE, DIGEST);
+    publish(a, "bad", LARGE, DIGEST);
+    rot(a, "bad", random.nextInt(LARGE));
+    return b;
+  }
+
+  private static CompletableFuture<BlockLease> readBoth(Running at, Duration deadline) {
+    return at.client.query(
+        List.of(name("good"), name("bad")), QueryOptions.FETCH.withDeadline(deadline));
+  }
+
+  private static void assertHeldByTheCheck(Running at) {
+    long capacity = number(at, "pool", "capacity_bytes");
+    assertThat(number(at, "tickets", "undrained")).as("every receipt has come").isZero();
+    assertThat(number(at, "pool", "free_bytes")).isLessThanOrEqualTo(capacity - 2L * LARGE);
+    assertThat(number(at, "pool", "holds")).isEqualTo(2);
+    assertThat(number(at, "catalog", "blocks")).isZero();
+  }
+
+  /** The rotten one's memory is free, the good one is a block that nobody holds. */
+  private static void assertGivenBack(Running at) {
+    await("the check's end", () -> number(at, "pool", "holds") == 0);
+    assertThat(number(at, "digests", "checked")).isEqualTo(2);
+    assertThat(number(at, "digests", "mismatches")).isEqualTo(1);
+    assertThat(number(at, "pool", "retired_bytes")).isZero();
+    assertThat(number(at, "catalog", "blocks")).isEqualTo(1);
+    long capacity = number(at, "pool", "capacity_bytes");
+    assertThat(number(at, "pool", "free_bytes")).isBetween(capacity - 2L * LARGE + 1, capacity);
+  }
+
+  /** Holds the thread of a check where it says that a block is not what was published. */
+  private static final class StoppedCheck extends AppenderBase<ILoggingEvent>
+      implements AutoCloseable {
+    private final Logger logger = (Logger) LoggerFactory.getLogger(DigestChecks.class);
+    private final CountDownLatch here = new CountDownLatch(1);
+    private final CountDownLatch goOn = new CountDownLatch(1);
+
+    StoppedCheck() {
+      setContext(logger.getLoggerContext());
+      start();
+      logger.setLevel(Level.WARN);
+      logger.addAppender(this);
+    }
+
+    @Override
+    protected void append(ILoggingEvent event) {
+      here.countDown();
+      try {
+        goOn.await();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    boolean reached() {
+      return here.getCount() == 0;
+    }
+
+    @Override
+    public void close() {
+      goOn.countDown();
+      logger.detachAppender(this);
+      logger.setLevel(null);
+    }
   }
 }

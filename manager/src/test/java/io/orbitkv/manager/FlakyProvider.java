@@ -24,13 +24,45 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The reference provider, whose n-th registration from now on is refused, or whose next closes of
- * registrations are, as the SPI allows; or which registers and then throws, as it does not allow.
+ * registrations are, as the SPI allows; or which throws and returns what the SPI does not allow.
  */
 final class FlakyProvider implements TransportProvider {
   private final ReferenceProvider provider = new ReferenceProvider(new Lever());
   private final AtomicInteger untilRefusal = new AtomicInteger();
   private final AtomicInteger closesRefused = new AtomicInteger();
   private volatile boolean throwsAfterRegistering;
+  private volatile boolean registersNull;
+  private volatile Throws throwing = Throws.NOTHING;
+
+  /** Which call throws against the contract. */
+  enum Throws {
+    NOTHING,
+    OPEN,
+    REGISTER,
+    REVOKE,
+    CLOSE_OF_REGISTRATION,
+    QUIESCE,
+    CLOSE_SOURCE
+  }
+
+  /** From now on that call throws what the SPI does not know. */
+  void tripIn(Throws call) {
+    throwing = call;
+  }
+
+  private void trip(Throws call) {
+    if (throwing == call) {
+      if (call == Throws.OPEN || call == Throws.REGISTER) {
+        throw new UnsatisfiedLinkError("no flaky in the path");
+      }
+      throw new IllegalStateException("tripped in\n" + call);
+    }
+  }
+
+  /** Registers, and returns null. */
+  void registerNull() {
+    registersNull = true;
+  }
 
   /** The n-th registration from now is refused, once. */
   void refuseRegistration(int n) {
@@ -79,6 +111,7 @@ final class FlakyProvider implements TransportProvider {
 
   @Override
   public Transport open(ProviderContext context) {
+    trip(Throws.OPEN);
     return new FlakyTransport(provider.open(context));
   }
 
@@ -90,13 +123,18 @@ final class FlakyProvider implements TransportProvider {
     }
 
     @Override
+    @SuppressWarnings("NullAway") // What a provider that breaks the contract does.
     public Registration register(Region region) {
+      trip(Throws.REGISTER);
       if (untilRefusal.get() > 0 && untilRefusal.decrementAndGet() == 0) {
         throw new TransportException(FaultCode.DEVICE, "the device has no room for more");
       }
       Registration registration = transport.register(region);
       if (throwsAfterRegistering) {
         throw new IllegalStateException("registered, and then tripped");
+      }
+      if (registersNull) {
+        return null;
       }
       return new FlakyRegistration(registration);
     }
@@ -133,11 +171,13 @@ final class FlakyProvider implements TransportProvider {
 
     @Override
     public void quiesce() {
+      trip(Throws.QUIESCE);
       transport.quiesce();
     }
 
     @Override
     public List<DrainReceipt> closeSource(long deadlineNanos) {
+      trip(Throws.CLOSE_SOURCE);
       return transport.closeSource(deadlineNanos);
     }
 
@@ -166,6 +206,7 @@ final class FlakyProvider implements TransportProvider {
 
     @Override
     public void revoke() {
+      trip(Throws.REVOKE);
       registration.revoke();
     }
 
@@ -175,6 +216,7 @@ final class FlakyProvider implements TransportProvider {
         closesRefused.decrementAndGet();
         throw new TransportException(FaultCode.DEVICE, "the device does not answer");
       }
+      trip(Throws.CLOSE_OF_REGISTRATION);
       registration.close();
     }
   }

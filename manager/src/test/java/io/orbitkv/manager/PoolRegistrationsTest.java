@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
@@ -24,6 +26,8 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** BB-27: a provider that registers only a part of what it is asked to. */
 class PoolRegistrationsTest {
@@ -110,6 +114,39 @@ class PoolRegistrationsTest {
     assertFails(FaultCode.QUARANTINED, three.getFirst().id().toString(), registrations::close);
   }
 
+  // Guard: PoolRegistrations.register catching LinkageError, and null.
+  @Test
+  void aLibraryThatIsMissingOrANullIsOneLineAndTheRegionIsUnknown() {
+    provider.tripIn(FlakyProvider.Throws.REGISTER);
+    assertFails(
+        FaultCode.INTERNAL,
+        "provider flaky: its register() threw java.lang.UnsatisfiedLinkError: no flaky in the path",
+        () -> registrations.register(three));
+    assertFails(FaultCode.QUARANTINED, "(perhaps)", registrations::close);
+
+    PoolRegistrations others = new PoolRegistrations(transport, "flaky");
+    provider.tripIn(FlakyProvider.Throws.NOTHING);
+    provider.registerNull();
+    assertFails(FaultCode.INTERNAL, "null", () -> others.register(three));
+    assertFails(FaultCode.QUARANTINED, three.getFirst().id().toString(), others::close);
+  }
+
+  // Guard: PoolRegistrations.attempt catching RuntimeException, of revoke() and of close().
+  @ParameterizedTest
+  @EnumSource(
+      value = FlakyProvider.Throws.class,
+      names = {"REVOKE", "CLOSE_OF_REGISTRATION"})
+  void whatThrowsAgainstTheContractStaysRegisteredAndIsNamed(FlakyProvider.Throws call) {
+    registrations.register(three);
+    provider.tripIn(call);
+    assertFails(FaultCode.INTERNAL, three.getFirst().id().toString(), registrations::close);
+    assertFails(FaultCode.INTERNAL, "tripped in " + call, registrations::close);
+    assertThat(registrations.states().values()).containsExactly(3);
+    provider.tripIn(FlakyProvider.Throws.NOTHING);
+    registrations.close();
+    assertNothingRegistered();
+  }
+
   private ManagerConfiguration configuration() {
     return ManagerConfiguration.of(
         Map.of(
@@ -169,5 +206,53 @@ class PoolRegistrationsTest {
         .asString()
         .contains("still registered at reference", "the device does not answer");
     assertThat(mappedArenas()).isEqualTo(before + 1);
+  }
+
+  // Guard: Engine.open wrapping what is thrown, so that the pool is unmapped.
+  @Test
+  void aProviderWhoseLibraryIsMissingIsToldInOneLine() throws Exception {
+    long before = mappedArenas();
+    provider.tripIn(FlakyProvider.Throws.OPEN);
+    assertFails(
+        FaultCode.INTERNAL,
+        "provider reference: its open() threw java.lang.UnsatisfiedLinkError: no flaky in the path;"
+            + " install",
+        () -> Manager.start(configuration(), provider));
+    assertThat(mappedArenas()).isEqualTo(before);
+  }
+
+  // Guard: Withdrawal.step, and Withdrawal.release catching RuntimeException.
+  @ParameterizedTest
+  @EnumSource(
+      value = FlakyProvider.Throws.class,
+      names = {"REVOKE", "CLOSE_OF_REGISTRATION", "QUIESCE", "CLOSE_SOURCE"})
+  void aProviderThatThrowsAtTheEndKeepsNothingElseFromEnding(FlakyProvider.Throws call)
+      throws Exception {
+    long before = mappedArenas();
+    Manager manager = Manager.start(configuration(), provider);
+    provider.tripIn(call);
+    ShutdownReport report = manager.shutdown();
+    manager.awaitShutdown();
+    assertThat(report.clean()).isFalse();
+    List<String> told = new ArrayList<>(report.failures());
+    told.addAll(report.held());
+    assertThat(told).anySatisfy(line -> assertThat(line).contains("tripped in " + call));
+    assertThat(told).allSatisfy(line -> assertThat(line).doesNotContain("\n"));
+    assertThat(Path.of(manager.socketPath().toString())).doesNotExist();
+    // Unmapped only if all registrations are proven to be closed.
+    assertThat(mappedArenas())
+        .isEqualTo(call == FlakyProvider.Throws.CLOSE_SOURCE ? before : before + 1);
+  }
+
+  // Guard: Manager.checkFree looking at the registry before the pool is made.
+  @Test
+  void aRegistryThatIsOpenToOthersIsToldBeforeThePoolIsMade() throws Exception {
+    Path registry = Files.createDirectory(folder.resolve("registry"));
+    Files.setPosixFilePermissions(registry, PosixFilePermissions.fromString("rwxr-x---"));
+    provider.tripIn(FlakyProvider.Throws.OPEN);
+    assertFails(
+        FaultCode.DENIED,
+        ": chmod 700 " + registry,
+        () -> Manager.start(configuration(), provider));
   }
 }

@@ -94,7 +94,9 @@ class ReplayFailureTest {
     assertThat(get.out()).contains("\"origin\":\"peer\"");
     assertThat(Files.mismatch(file, copy)).isEqualTo(-1);
     assertThat(miss.code()).isEqualTo(1);
-    assertThat(miss.err()).hasLineCount(1).startsWith("orbitkv: other: no Manager in reach gave it");
+    assertThat(miss.err())
+        .hasLineCount(1)
+        .startsWith("orbitkv: other: no Manager in reach gave it");
   }
 
   @Test

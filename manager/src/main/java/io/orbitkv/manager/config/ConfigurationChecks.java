@@ -19,7 +19,20 @@ final class ConfigurationChecks {
     checkMembership(values);
     checkSocket(values);
     checkNics(values);
+    checkQueries(values);
     checkMemory(values, AvailableMemory.now());
+  }
+
+  private static void checkQueries(SettingValues values) {
+    int all = values.get(Settings.QUERIES);
+    if (values.get(Settings.QUERIES_PER_SESSION) > all) {
+      throw values
+          .value(Settings.QUERIES_PER_SESSION)
+          .fault(
+              "is more than --queries, %d, which counts all sessions; make it at most that, or raise"
+                      .formatted(all)
+                  + " --queries");
+    }
   }
 
   /** Before a page of it is touched: the kernel would kill somebody for what it does not have. */

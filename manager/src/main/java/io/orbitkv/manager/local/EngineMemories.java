@@ -107,17 +107,33 @@ final class EngineMemories {
       throw refused(FaultCode.CLOSING, "session is ending; connect again");
     }
     if (byId.size() >= limits.registrationsPerSession()) {
-      throw refused(FaultCode.EXHAUSTED, byId.size() + " registrations; unregister one");
+      throw refused(
+          FaultCode.EXHAUSTED,
+          byId.size()
+              + " registrations, as many as --registrations-per-session allows; unregister one");
     }
     if (bytes < 1 || offset < 0 || offset % PageSize.bytes() != 0) {
       throw refused(
           FaultCode.INVALID,
           bytes + " bytes at offset " + offset + "; at least 1 byte, at a multiple of the page");
     }
+    if (bytes > limits.registeredBytes()) {
+      throw refused(
+          FaultCode.INVALID,
+          bytes
+              + " bytes are more than the limit of --registered-bytes-per-session, "
+              + limits.registeredBytes()
+              + "; register less, or raise it");
+    }
     if (bytes > limits.registeredBytes() - coveredBytes) {
       throw refused(
           FaultCode.EXHAUSTED,
-          coveredBytes + " bytes are registered and " + bytes + " more leave the limit");
+          coveredBytes
+              + " bytes are registered and "
+              + bytes
+              + " more leave the limit of --registered-bytes-per-session, "
+              + limits.registeredBytes()
+              + "; unregister some");
     }
     if ((seals(memfd) & Memfd.F_SEAL_SHRINK) == 0) {
       throw refused(FaultCode.INVALID, "memfd is not sealed against shrinking; add F_SEAL_SHRINK");

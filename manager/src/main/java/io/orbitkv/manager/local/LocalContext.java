@@ -43,7 +43,9 @@ record LocalContext(
     if (!queries.tryAcquire()) {
       throw new TransportException(
           FaultCode.EXHAUSTED,
-          "query: " + limits.queries() + " of all sessions are pending; ask again later");
+          "query: "
+              + limits.queries()
+              + " of all sessions are pending; ask again later, or raise --queries");
     }
   }
 }

@@ -113,9 +113,15 @@ final class LocalSession implements SessionRing.Owner {
 
   /** Takes a place for work that is answered later, or refuses it. */
   synchronized void admit(SessionWork.Kind kind, long bytes) {
-    if (kind == SessionWork.Kind.QUERY && leases.size() >= context.limits().leasesPerSession()) {
+    // Each query that is pending may end as a lease.
+    if (kind == SessionWork.Kind.QUERY
+        && leases.size() + work.queries() >= context.limits().leasesPerSession()) {
       throw new TransportException(
-          FaultCode.EXHAUSTED, leases.size() + " leases of this session are held; release some");
+          FaultCode.EXHAUSTED,
+          leases.size()
+              + " leases of this session are held and "
+              + work.queries()
+              + " queries are pending; release some, or raise --leases-per-session");
     }
     work.admit(kind, bytes);
   }
@@ -135,6 +141,11 @@ final class LocalSession implements SessionRing.Owner {
     synchronized (this) {
       work.free(kind, bytes);
     }
+    answerPlaced(answer);
+  }
+
+  /** Answers an admitted command whose place was given back, as {@link #keep} does. */
+  void answerPlaced(Answer answer) {
     ring.answer(answer);
     workEnded();
   }
@@ -156,15 +167,18 @@ final class LocalSession implements SessionRing.Owner {
   }
 
   /**
-   * Keeps a lease for its holder; gives it back at once if the process is gone or the session was
-   * closed, since then nobody was told of it.
+   * Keeps a query's lease for its holder, in the place of the query; gives it back at once if the
+   * process is gone or the session was closed, since then nobody was told of it.
    *
-   * @return whether it is kept
+   * @param bytes what the query was charged with
+   * @return whether it is kept; only then was the query's place given back
    */
-  boolean keep(long lease) {
+  boolean keep(long lease, long bytes) {
     synchronized (this) {
       if (!exited && !socketClosed) {
         leases.add(lease);
+        // In one step, so that no query is counted twice nor missed.
+        work.free(SessionWork.Kind.QUERY, bytes);
         return true;
       }
     }

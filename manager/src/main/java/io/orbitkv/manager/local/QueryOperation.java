@@ -65,8 +65,8 @@ final class QueryOperation {
     long lease = read.lease();
     if (lease == 0) {
       session.answer(SessionWork.Kind.QUERY, charge, encode(read, null));
-    } else if (session.keep(lease)) {
-      session.answer(SessionWork.Kind.QUERY, charge, encode(read, () -> session.neverTold(lease)));
+    } else if (session.keep(lease, charge)) {
+      session.answerPlaced(encode(read, () -> session.neverTold(lease)));
     } else {
       session.settle(SessionWork.Kind.QUERY, charge);
     }

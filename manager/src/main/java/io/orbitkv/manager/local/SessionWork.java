@@ -27,16 +27,29 @@ final class SessionWork {
     this.limits = limits;
   }
 
-  /** Admits, or refuses without a side effect. */
+  /**
+   * Admits, or refuses without a side effect: INVALID what can never be admitted, EXHAUSTED what
+   * can once an answer has come.
+   */
   void admit(Kind kind, long bytes) {
     if (kind == Kind.QUERY && queries >= limits.queriesPerSession()) {
-      throw exhausted(queries + " queries of this session are pending");
+      throw exhausted(queries + " queries of this session are pending", "queries");
     }
     if (kind == Kind.PUBLISH && publishes >= limits.publishesPerSession()) {
-      throw exhausted(publishes + " publishes of this session are pending");
+      throw exhausted(publishes + " publishes of this session are pending", "publishes");
+    }
+    if (bytes > limits.metadataBytes()) {
+      throw new TransportException(
+          FaultCode.INVALID,
+          "a command of "
+              + bytes
+              + " bytes is more than --command-bytes-per-session ever allows, "
+              + limits.metadataBytes()
+              + "; name fewer blocks at once, or raise it");
     }
     if (bytes > limits.metadataBytes() - metadataBytes) {
-      throw exhausted(metadataBytes + " bytes of commands of this session are pending");
+      throw exhausted(
+          metadataBytes + " bytes of commands of this session are pending", "command-bytes");
     }
     all++;
     count(kind, 1, bytes);
@@ -52,6 +65,11 @@ final class SessionWork {
     all--;
   }
 
+  /** Queries that are not answered yet. */
+  int queries() {
+    return queries;
+  }
+
   boolean idle() {
     return all == 0;
   }
@@ -65,7 +83,9 @@ final class SessionWork {
     }
   }
 
-  private static TransportException exhausted(String why) {
-    return new TransportException(FaultCode.EXHAUSTED, why + "; wait for an answer first");
+  private static TransportException exhausted(String why, String limit) {
+    return new TransportException(
+        FaultCode.EXHAUSTED,
+        why + "; wait for an answer first, or raise --" + limit + "-per-session");
   }
 }

@@ -56,7 +56,8 @@ final class Sessions {
             FaultCode.EXHAUSTED,
             "all "
                 + context.limits().sessions()
-                + " sessions are taken; close one, or end a process that holds leases");
+                + " sessions are taken; close one, end a process that holds leases, or raise"
+                + " --sessions");
       }
       long token = newToken();
       EventFd wake = EventFd.create();

@@ -50,6 +50,15 @@ public final class HostRegistry implements Membership {
     RegistryDirectory.open(directory);
   }
 
+  /**
+   * Makes the directory as the constructor does, or throws as it does.
+   *
+   * @throws TransportException DENIED, DEVICE
+   */
+  public static void checkUsable(Path directory) {
+    RegistryDirectory.open(directory);
+  }
+
   @Override
   public synchronized void watch(Consumer<Set<Member>> sink) {
     if (closed || thread != null) {

@@ -44,7 +44,10 @@ final class RegistryDirectory {
           EnumSet.copyOf(Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS));
       others.removeAll(OURS);
       if (!others.isEmpty()) {
-        throw denied(directory, "is open to other users (" + others + ")");
+        throw new TransportException(
+            FaultCode.DENIED,
+            "registry directory %s is open to other users (%s): chmod 700 %s, or name another"
+                .formatted(directory, others, directory));
       }
       return directory.toRealPath();
     } catch (IOException e) {

@@ -12,6 +12,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,13 +57,27 @@ public final class DigestChecks implements AutoCloseable {
     return threads;
   }
 
-  /** Runs a check soon, on another thread; false after {@link #close()}: it will not run. */
+  /**
+   * Runs a check soon, on another thread; false: it will not run, as after {@link #close()}, or if
+   * there is no thread to be had.
+   */
   boolean submit(Runnable check) {
+    AtomicBoolean taken = new AtomicBoolean();
     try {
-      threads.execute(check);
+      threads.execute(
+          () -> {
+            if (taken.compareAndSet(false, true)) {
+              check.run();
+            }
+          });
       return true;
     } catch (RejectedExecutionException e) {
       return false;
+    } catch (RuntimeException | Error e) {
+      // It may be queued all the same, so it is taken back; unless it runs already.
+      boolean mine = taken.compareAndSet(false, true);
+      LOG.error("a digest can not be checked now: {}; see to threads and memory", e.toString());
+      return !mine;
     }
   }
 

@@ -208,7 +208,7 @@ final class PartPipeline {
       guessedWrong();
       return;
     }
-    LOG.info("a fetch ended as a miss: {}", String.valueOf(why));
+    LOG.info("a fetch ended as a miss: {}: {}", code, why.getMessage());
     fail(next.part());
     if (options.prefix()) {
       // What is read already comes before it, and counts.

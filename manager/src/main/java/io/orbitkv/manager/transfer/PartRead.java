@@ -378,14 +378,21 @@ final class PartRead implements TrackedTicket.Listener {
       return;
     }
     if (!context.digests().submit(() -> check(memory))) {
-      // This Manager is on its way down: what can not be compared is not let through.
+      // On its way down, or out of threads: what can not be compared is not let through.
       reject(memory, digests.all());
     }
   }
 
   /** Reads every byte: not for a thread that drains, nor under its locks. */
   private void check(Map<WantedBlock, Hold> memory) {
-    reject(memory, digests.mismatched(memory));
+    Set<WantedBlock> bad;
+    try {
+      bad = digests.mismatched(memory);
+    } catch (RuntimeException | Error e) {
+      LOG.error("part {} of {} can not be checked", firstTicket, owner.link().address(), e);
+      bad = digests.all();
+    }
+    reject(memory, bad);
   }
 
   private void reject(Map<WantedBlock, Hold> memory, Set<WantedBlock> bad) {

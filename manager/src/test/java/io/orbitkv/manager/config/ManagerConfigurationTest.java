@@ -201,6 +201,9 @@ class ManagerConfigurationTest {
     assertFault(
         Map.of("membership", "none", "port", "7600"),
         "--port: '7600' is not used, as membership none starts no control listener; remove it");
+    assertFault(
+        Map.of("queries", "8", "queries-per-session", "9"),
+        "--queries-per-session: '9' is more than --queries, 8");
   }
 
   @Test

@@ -3,18 +3,21 @@ package io.orbitkv.manager.local;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.orbitkv.adapter.BlockName;
+import io.orbitkv.adapter.ring.RingConsumer;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.MemoryOffer;
 import io.orbitkv.adapter.wire.Names;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.PublishEntry;
+import io.orbitkv.adapter.wire.ReadEntry;
 import io.orbitkv.adapter.wire.RegistrationId;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.Memfd;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -34,7 +37,7 @@ final class LimitsTest {
       BlockName.of("model", "block".getBytes(StandardCharsets.UTF_8));
   private static final byte[] NAMES = Names.encode(List.of(NAME));
   private static final LocalLimits SMALL =
-      new LocalLimits(8, 2, 3, 1, 2_048, 1, 2, 3L * PAGE, 1, 5_000);
+      new LocalLimits(8, 2, 3, 1, 2_048, 2, 2, 3L * PAGE, 1, 5_000);
 
   private Path socket;
   private ReferenceBlocks blocks;
@@ -54,14 +57,29 @@ final class LimitsTest {
     blocks.close();
   }
 
-  private static void assertExhausted(Command answer) {
-    assertThat(answer.opcode()).isEqualTo(Opcode.REFUSAL.wire());
-    assertThat(FaultCode.ofWire((int) answer.scalar0())).isEqualTo(FaultCode.EXHAUSTED);
+  private static void assertExhausted(RingConsumer.Taken answer, String flag) {
+    assertRefused(answer, FaultCode.EXHAUSTED, flag);
   }
 
-  private static void assertExhausted(Channel channel, long bytes, Fd memfd) {
+  private static void assertRefused(RingConsumer.Taken answer, FaultCode code, String flag) {
+    Command command = answer.command();
+    assertThat(command.opcode()).isEqualTo(Opcode.REFUSAL.wire());
+    assertThat(FaultCode.ofWire((int) command.scalar0())).isEqualTo(code);
+    byte[] text = answer.descriptor().toArray(ValueLayout.JAVA_BYTE);
+    assertThat(new String(text, StandardCharsets.UTF_8)).contains(flag);
+  }
+
+  private static RingConsumer.Taken ask(
+      Channel channel, Opcode opcode, long id, byte[] descriptor) {
+    channel.sendCommand(opcode, id, descriptor, opcode == Opcode.QUERY ? SECOND : 0, 0);
+    return channel.nextAnswer();
+  }
+
+  private static void assertRefused(
+      Channel channel, long bytes, Fd memfd, FaultCode code, String flag) {
     var refusal = Channel.refusal(channel.call(FrameKind.REGISTER, 9, offer(0, bytes), memfd));
-    assertThat(refusal.code()).isEqualTo(FaultCode.EXHAUSTED);
+    assertThat(refusal.code()).isEqualTo(code);
+    assertThat(refusal.text()).contains(flag);
   }
 
   private static MemorySegment offer(long offset, long bytes) {
@@ -91,7 +109,7 @@ final class LimitsTest {
       two.sendCommand(Opcode.QUERY, 1, NAMES, SECOND, 0);
       Channel.await("three reads", () -> blocks.heldReads() == 3);
       for (int i = 2; i < 6; i++) {
-        assertExhausted(two.command(Opcode.QUERY, i, NAMES, SECOND, 0));
+        assertExhausted(ask(two, Opcode.QUERY, i, NAMES), "--queries");
       }
       assertThat(blocks.heldReads()).isEqualTo(3);
       assertThat(server.pendingQueries()).isEqualTo(3);
@@ -117,7 +135,7 @@ final class LimitsTest {
           PublishEntry.encode(List.of(new PublishEntry(NAME, id.id(), id.generation(), 0, PAGE)));
       channel.sendCommand(Opcode.PUBLISH, 7, piece, 0, 0);
       Channel.await("the copy is under way", () -> blocks.publishing() == 1);
-      assertExhausted(channel.command(Opcode.PUBLISH, 8, piece, 0, 0));
+      assertExhausted(ask(channel, Opcode.PUBLISH, 8, piece), "--publishes-per-session");
       assertThat(blocks.publishing()).isEqualTo(1);
       gate.countDown();
       assertThat(channel.nextAnswer().command().opcode()).isEqualTo(Opcode.PUBLISH_ANSWER.wire());
@@ -126,20 +144,25 @@ final class LimitsTest {
     }
   }
 
-  // Guard: SessionWork.admit of the bytes that a command holds until it is answered.
+  // Guard: SessionWork.admit of the bytes that a command holds until it is answered; INVALID what
+  // no waiting would help.
   @Test
   void aCommandWithMoreMetadataThanIsLeftIsRefusedUnasked() {
     byte[] many = Names.encode(Collections.nCopies(200, NAME));
+    byte[] most = Names.encode(Collections.nCopies(2_048 / ReadEntry.BYTES, NAME));
     try (Channel channel = Channel.open(socket)) {
       blocks.holdReads();
-      assertExhausted(channel.command(Opcode.QUERY, 1, many, SECOND, 0));
+      assertRefused(
+          ask(channel, Opcode.QUERY, 1, many), FaultCode.INVALID, "--command-bytes-per-session");
       assertThat(blocks.heldReads()).isZero();
       channel.sendCommand(Opcode.QUERY, 2, NAMES, SECOND, 0);
       Channel.await("a small one is taken", () -> blocks.heldReads() == 1);
+      channel.sendCommand(Opcode.QUERY, 3, most, SECOND, 0);
+      assertExhausted(channel.nextAnswer(), "--command-bytes-per-session");
     }
   }
 
-  // Guard: LocalSession.admit counting leases.
+  // Guard: LocalSession.admit counting leases, and pending queries, each of which may become one.
   @Test
   void aSessionThatKeepsItsLeasesGetsNoMore() {
     try (Channel channel = Channel.open(socket);
@@ -151,11 +174,18 @@ final class LimitsTest {
           .isEqualTo(Opcode.PUBLISH_ANSWER.wire());
       Command first = channel.command(Opcode.QUERY, 2, NAMES, SECOND, 0);
       assertThat(blocks.leases()).isEqualTo(1);
-      assertExhausted(channel.command(Opcode.QUERY, 3, NAMES, SECOND, 0));
-      assertThat(blocks.leases()).isEqualTo(1);
-      assertThat(channel.command(Opcode.RELEASE, 4, new byte[0], first.scalar0(), 0).opcode())
+      blocks.holdReads();
+      channel.sendCommand(Opcode.QUERY, 3, NAMES, SECOND, 0);
+      Channel.await("the second is pending", () -> blocks.heldReads() == 1);
+      assertExhausted(ask(channel, Opcode.QUERY, 4, NAMES), "--leases-per-session");
+      blocks.answerReads(channel.welcome().session(), List.of(NAME));
+      assertThat(channel.nextAnswer().command().opcode()).isEqualTo(Opcode.QUERY_ANSWER.wire());
+      assertThat(blocks.leases()).isEqualTo(2);
+      assertExhausted(ask(channel, Opcode.QUERY, 5, NAMES), "--leases-per-session");
+      assertThat(blocks.leases()).isEqualTo(2);
+      assertThat(channel.command(Opcode.RELEASE, 6, new byte[0], first.scalar0(), 0).opcode())
           .isEqualTo(Opcode.RELEASE_ANSWER.wire());
-      assertThat(channel.command(Opcode.QUERY, 5, NAMES, SECOND, 0).opcode())
+      assertThat(channel.command(Opcode.QUERY, 7, NAMES, SECOND, 0).opcode())
           .isEqualTo(Opcode.QUERY_ANSWER.wire());
     }
   }
@@ -167,12 +197,14 @@ final class LimitsTest {
     try (Channel channel = Channel.open(socket);
         Fd one = memory();
         Fd two = memory()) {
-      assertExhausted(channel, 3L * PAGE + 1, one);
+      assertRefused(
+          channel, 3L * PAGE + 1, one, FaultCode.INVALID, "--registered-bytes-per-session");
       RegistrationId first = register(channel, 0, one);
-      assertExhausted(channel, 2L * PAGE + 1, two);
+      assertRefused(
+          channel, 2L * PAGE + 1, two, FaultCode.EXHAUSTED, "--registered-bytes-per-session");
       register(channel, PAGE, one);
       assertThat(Channel.engineMappings()).isEqualTo(before + 2);
-      assertExhausted(channel, 1, two);
+      assertRefused(channel, 1, two, FaultCode.EXHAUSTED, "--registrations-per-session");
       assertThat(Channel.engineMappings()).isEqualTo(before + 2);
       channel.call(FrameKind.UNREGISTER, 2, first.encode()).discard();
       register(channel, 0, two);
