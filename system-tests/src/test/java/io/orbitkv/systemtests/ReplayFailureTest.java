@@ -176,7 +176,7 @@ class ReplayFailureTest {
             "--block-bytes",
             "1KiB",
             "--json");
-    replay.awaitOutput("replay: 100 of 700");
+    replay.awaitOutput("replay: 175 of 700");
     managers.get(1).process().destroyForcibly().waitFor();
     managers.add(command.manager("b"));
 

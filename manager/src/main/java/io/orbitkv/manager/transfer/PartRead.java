@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * larger than a READ may be, several. It keeps every hold until its last ticket is drained, and
  * only then seals its blocks or gives their memory up.
  *
- * <p>The operation's thread calls {@link #reserve}, {@link #askGrant}, {@link #submit} in this
- * order, waits on {@link #ended()}, and may call {@link #abandon} in between. What follows a
+ * <p>The operation calls {@link #reserve}, {@link #askGrant}, {@link #submit} in this order on its
+ * strand, goes on from {@link #ended()}, and may call {@link #abandon} in between. What follows a
  * submission happens in the threads of the provider and of the {@link DrainCoordinator}.
  */
 final class PartRead implements TrackedTicket.Listener {

@@ -4,13 +4,17 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs tasks one after the other, each in the thread of whoever hands one in while none runs: an
  * order without a thread of its own, and without a hand-over between threads. A task must neither
- * block nor throw. Thread-safe.
+ * block nor throw; one that does is logged, and the others still run. Thread-safe.
  */
 final class Strand implements Executor {
+  private static final Logger LOG = LoggerFactory.getLogger(Strand.class);
+
   // Guarded by this.
   private final Deque<Runnable> tasks = new ArrayDeque<>();
   private boolean running;
@@ -27,7 +31,11 @@ final class Strand implements Executor {
     }
     @Nullable Runnable next = task;
     while (next != null) {
-      next.run();
+      try {
+        next.run();
+      } catch (RuntimeException | Error e) {
+        LOG.error("a step of a fetch failed", e);
+      }
       next = next();
     }
   }

@@ -25,6 +25,20 @@ class StrandTest {
     assertThat(order).containsExactly(1, 2, 3);
   }
 
+  // Guard: the catch in Strand.execute. Without it the strand takes nothing any more.
+  @Test
+  void aTaskThatThrowsEndsItselfOnly() {
+    Strand strand = new Strand();
+    List<Integer> order = new ArrayList<>();
+    strand.execute(
+        () -> {
+          strand.execute(() -> order.add(1));
+          throw new AssertionError("a defect, on purpose");
+        });
+    strand.execute(() -> order.add(2));
+    assertThat(order).containsExactly(1, 2);
+  }
+
   // Guard: Strand.next clears running under the lock. Without it tasks are lost or run together.
   @Test
   void tasksOfManyThreadsRunOneAtATimeAndNoneIsLost() throws InterruptedException {
@@ -53,7 +67,9 @@ class StrandTest {
               });
     }
     assertThat(all.await(60, TimeUnit.SECONDS)).as("all tasks ran").isTrue();
-    strand.execute(() -> assertThat(ran[0]).isEqualTo(threads * tasks));
+    int[] seen = new int[1];
+    strand.execute(() -> seen[0] = ran[0]);
+    assertThat(seen[0]).isEqualTo(threads * tasks);
     assertThat(together).isFalse();
   }
 }
