@@ -61,8 +61,8 @@ class EngineKilledTest {
     a.awaitQuiet();
   }
 
-  // Guard: LocalSession.keep, which takes a lease back that its process can not be told of any
-  // more.
+  // For LocalSession.keep, which takes a lease back that nobody can be told of any more. Not yet
+  // seen red without it.
   @Test
   void killedDuringAFetchItLeavesNothingHeld() {
     Rig.ProxiedPair pair = rig.proxied();
