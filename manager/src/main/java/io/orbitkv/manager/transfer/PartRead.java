@@ -11,12 +11,8 @@ import io.orbitkv.manager.control.Completion;
 import io.orbitkv.manager.control.GrantOffer;
 import io.orbitkv.manager.control.GrantRequest;
 import io.orbitkv.manager.memory.Hold;
-import io.orbitkv.manager.memory.HoldKind;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -56,14 +52,12 @@ final class PartRead implements TrackedTicket.Listener {
   private final List<WantedBlock> wanted;
   private final Sink sink;
   private final Object leaseHolder;
-  private final Guess guess;
   private final TicketId firstTicket;
   private final CompletableFuture<Outcome> ended = new CompletableFuture<>();
 
+  private final PartMemory memory;
+
   // Guarded by this.
-  private final Map<WantedBlock, Hold> filling = new HashMap<>();
-  private final Set<WantedBlock> reading = new HashSet<>();
-  private final PartDigests digests;
   private Set<WantedBlock> rejected = Set.of();
   private final List<TicketId> submitted = new ArrayList<>();
   private @Nullable CompletableFuture<GrantOffer> asked;
@@ -95,9 +89,8 @@ final class PartRead implements TrackedTicket.Listener {
     this.wanted = List.copyOf(wanted);
     this.sink = sink;
     this.leaseHolder = leaseHolder;
-    this.guess = guess;
     this.firstTicket = context.tickets().nextId();
-    this.digests = new PartDigests(context.digests(), owner.link().address());
+    this.memory = new PartMemory(context, owner.link().address(), this.wanted, guess, firstTicket);
   }
 
   /**
@@ -118,18 +111,10 @@ final class PartRead implements TrackedTicket.Listener {
     return owner;
   }
 
-  /**
-   * Pins the destination; of a guess only once its grant has come, so that nothing is evicted for
-   * blocks that are not there. Throws if there is no room; nothing is held then.
-   */
-  synchronized void reserve() {
-    if (guess != Guess.NONE) {
-      return;
-    }
+  /** Pins the destination, as far as it is known. Throws if there is no room; nothing is held. */
+  void reserve() {
     try {
-      for (WantedBlock block : wanted) {
-        filling.put(block, context.catalog().reserve(block.bytes(), firstTicket));
-      }
+      memory.reserve();
     } catch (TransportException e) {
       fail(new Outcome.Failed(e.code(), String.valueOf(e.getMessage())));
       finish();
@@ -171,8 +156,8 @@ final class PartRead implements TrackedTicket.Listener {
     }
     try {
       RemoteRegion source = owner.peer().importRegion(offer.wireForm());
-      List<PlannedTicket> plan = plan(offer, source);
-      leftOut = giveUpLeftOut(offer);
+      List<PlannedTicket> plan = memory.plan(offer, source);
+      leftOut = memory.giveUpLeftOut(offer);
       for (PlannedTicket planned : plan) {
         submit(planned);
       }
@@ -287,89 +272,24 @@ final class PartRead implements TrackedTicket.Listener {
     return granted;
   }
 
-  private synchronized List<PlannedTicket> plan(GrantOffer offer, RemoteRegion source) {
-    TicketPlanner planner = new TicketPlanner(source, context.limits());
-    boolean[] seen = new boolean[wanted.size()];
-    for (int range = 0; range < offer.ranges().size(); range++) {
-      GrantOffer.GrantedRange block = offer.ranges().get(range);
-      int index = block.nameIndex();
-      if (range >= source.ranges() || index < 0 || index >= wanted.size() || seen[index]) {
-        throw new TransportException(
-            FaultCode.CORRUPT,
-            owner.link().address() + " granted block " + index + ", which was not asked for");
-      }
-      seen[index] = true;
-      WantedBlock want = wanted.get(index);
-      if (guess == Guess.PREFIX && index != range) {
-        // The grant has them in the order of the request, so one before it is missing.
-        break;
-      }
-      Hold memory = source.length(range) == block.bytes() ? destination(want, block) : null;
-      if (memory != null) {
-        planner.add(memory.allocation(), range, block.bytes());
-        reading.add(want);
-        digests.expect(want, block.digest());
-      }
-    }
-    if (reading.isEmpty()) {
-      throw new TransportException(
-          FaultCode.NOT_FOUND, owner.link().address() + " has none of the blocks any more");
-    }
-    return planner.plan();
-  }
-
-  private @Nullable Hold destination(WantedBlock want, GrantOffer.GrantedRange block) {
-    if (guess == Guess.NONE) {
-      return block.bytes() == want.bytes() ? filling.get(want) : null;
-    }
-    if (block.bytes() <= 0) {
-      return null;
-    }
-    Hold memory = context.catalog().reserve(block.bytes(), firstTicket);
-    filling.put(want, memory);
-    return memory;
-  }
-
-  private List<WantedBlock> giveUpLeftOut(GrantOffer offer) {
-    Set<Integer> included = new HashSet<>();
-    offer.ranges().forEach(range -> included.add(range.nameIndex()));
-    List<WantedBlock> leftOut = new ArrayList<>();
-    for (int i = 0; i < wanted.size(); i++) {
-      Hold memory = included.contains(i) ? null : forget(wanted.get(i));
-      if (memory != null) {
-        context.catalog().abandon(memory);
-        leftOut.add(wanted.get(i));
-      }
-    }
-    return leftOut;
-  }
-
-  private synchronized @Nullable Hold forget(WantedBlock block) {
-    return filling.remove(block);
-  }
-
   /**
    * No ticket can touch the part's memory: tell the owner, seal what completed, give the rest up.
    */
   private void finish() {
     boolean good;
-    boolean check;
     GrantOffer done;
-    Map<WantedBlock, Hold> memory;
     synchronized (this) {
       if (finished) {
         return;
       }
       finished = true;
       good = outcome.completed();
-      check = good && !digests.isEmpty();
       done = granted;
-      memory = new HashMap<>(filling);
-      filling.clear();
     }
+    boolean check = good && memory.hasDigests();
     if (!check) {
       // Somebody waits for the blocks, nobody for the word to the owner.
-      settle(memory, good ? reading : Set.of());
+      settle(good);
     }
     if (done != null) {
       complete(done);
@@ -377,53 +297,42 @@ final class PartRead implements TrackedTicket.Listener {
     if (!check) {
       return;
     }
-    if (!context.digests().submit(() -> check(memory))) {
+    if (!context.digests().submit(this::check)) {
       // On its way down, or out of threads: what can not be compared is not let through.
-      reject(memory, digests.all());
+      reject(memory.withDigest());
     }
   }
 
   /** Reads every byte: not for a thread that drains, nor under its locks. */
-  private void check(Map<WantedBlock, Hold> memory) {
+  private void check() {
     Set<WantedBlock> bad;
     try {
-      bad = digests.mismatched(memory);
+      bad = memory.mismatched();
     } catch (RuntimeException | Error e) {
       LOG.error("part {} of {} can not be checked", firstTicket, owner.link().address(), e);
-      bad = digests.all();
+      bad = memory.withDigest();
     }
-    reject(memory, bad);
+    reject(bad);
   }
 
-  private void reject(Map<WantedBlock, Hold> memory, Set<WantedBlock> bad) {
-    Set<WantedBlock> good = new HashSet<>(reading);
-    good.removeAll(bad);
+  private void reject(Set<WantedBlock> bad) {
     synchronized (this) {
       rejected = bad;
     }
-    settle(memory, good);
+    settle(true);
   }
 
-  private void settle(Map<WantedBlock, Hold> memory, Set<WantedBlock> good) {
-    memory.forEach(
-        (block, hold) -> {
-          if (good.contains(block)) {
-            seal(block, hold);
-          } else {
-            context.catalog().abandon(hold);
-          }
-        });
-    ended.complete(outcome);
-  }
-
-  private void seal(WantedBlock block, Hold hold) {
-    Hold lease =
-        context
-            .catalog()
-            .sealAndHold(block.name(), hold, digests.of(block), HoldKind.LEASE, leaseHolder);
-    if (!sink.take(block, lease)) {
-      lease.end();
+  private void settle(boolean good) {
+    if (good) {
+      memory.seal(rejected(), leaseHolder, sink::take);
+    } else {
+      memory.giveUp();
     }
+    ended.complete(outcome());
+  }
+
+  private synchronized Outcome outcome() {
+    return outcome;
   }
 
   private void complete(GrantOffer offer) {
