@@ -96,7 +96,7 @@ public final class EngineMain {
         if (generation == 2) {
           say("publishing");
         }
-        answer.join();
+        answer.future().join();
       }
     }
   }

@@ -101,7 +101,7 @@ public final class ManagerProcess implements AutoCloseable {
   /** Its state now. */
   public Status status() {
     ManagerClient client = observer;
-    if (client == null || !client.peerAlive()) {
+    if (client == null || !client.connected()) {
       client = ManagerClient.connect(socket(), ClientOptions.DEFAULTS);
       observer = client;
     }

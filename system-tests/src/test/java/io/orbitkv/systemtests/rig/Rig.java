@@ -93,12 +93,16 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
 
   /** As above, with flags for each. */
   public ProxiedPair proxied(List<String> ofA, List<String> ofB) {
-    ManagerProcess a = launch("a", ofA.toArray(String[]::new)).awaitReady();
+    return proxied(launch("a", ofA.toArray(String[]::new)).awaitReady(), "b", ofB);
+  }
+
+  /** A requester more of an owner that serves, behind proxies of its own. */
+  public ProxiedPair proxied(ManagerProcess a, String nameOfB, List<String> ofB) {
     TcpProxy data = keep(TcpProxy.to(a.data()));
     TcpProxy control = keep(TcpProxy.unplugged().retarget(a, data));
     List<String> arguments = new ArrayList<>(ofB);
     arguments.addAll(List.of("--peers", "127.0.0.1:" + control.port()));
-    ManagerProcess b = launch("b", arguments.toArray(String[]::new)).awaitReady();
+    ManagerProcess b = launch(nameOfB, arguments.toArray(String[]::new)).awaitReady();
     b.awaitPeer(a);
     return new ProxiedPair(a, b, data, control);
   }

@@ -3,6 +3,7 @@ package io.orbitkv.systemtests.rig;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -77,6 +78,19 @@ public final class Valve {
     return total;
   }
 
+  /** Waits until so many bytes have passed in all, at most that long; whether they have. */
+  public synchronized boolean awaitTotal(long bytes, Duration most) throws InterruptedException {
+    long end = System.nanoTime() + most.toNanos();
+    while (total < bytes) {
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        return false;
+      }
+      TimeUnit.NANOSECONDS.timedWait(this, left);
+    }
+    return true;
+  }
+
   synchronized void wake() {
     notifyAll();
   }
@@ -135,6 +149,7 @@ public final class Valve {
     }
     passed += claimed;
     total += claimed;
+    notifyAll();
     return swallowed ? -claimed : claimed;
   }
 

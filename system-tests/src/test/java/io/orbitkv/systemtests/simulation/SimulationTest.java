@@ -25,13 +25,18 @@ import org.slf4j.LoggerFactory;
 /**
  * No allocation is reused while a byte can still move, whatever is lost, late, doubled, overtaken,
  * frozen, cancelled or restarted. Each schedule is one seed; {@code -Dorbitkv.simulation.seed=N}
- * runs that one alone, with its trace.
+ * runs that one alone, with its trace, and {@code -Dorbitkv.simulation.mutant=NAME} breaks a rule
+ * in it. A failure prints the whole command.
  */
 class SimulationTest {
   private static final int SCHEDULES = 10_000;
   private static final int MANY_SCHEDULES = 1_000_000;
   private static final int MUTANT_SCHEDULES = 20_000;
   private static final String SEED = "orbitkv.simulation.seed";
+  private static final String MUTANT = "orbitkv.simulation.mutant";
+  private static final String REPLAY =
+      "mvn verify -pl system-tests -am -Dsurefire.failIfNoSpecifiedTests=false"
+          + " -Dtest=SimulationTest#noMemoryIsReusedWhileAByteCanStillMove";
 
   private static final Logger MANAGER_LOG = (Logger) LoggerFactory.getLogger("io.orbitkv.manager");
   private static Level levelBefore;
@@ -43,7 +48,11 @@ class SimulationTest {
     }
   }
 
-  private record Found(long seed, Violation violation) {}
+  private record Found(long seed, Violation violation) {
+    String replay() {
+      return command(seed, Mutant.NONE);
+    }
+  }
 
   @BeforeAll
   static void silenceTheManagers() {
@@ -60,7 +69,7 @@ class SimulationTest {
   void noMemoryIsReusedWhileAByteCanStillMove() throws Exception {
     String one = System.getProperty(SEED);
     if (one != null) {
-      replay(Long.parseLong(one));
+      replay(Long.parseLong(one), Mutant.valueOf(System.getProperty(MUTANT, Mutant.NONE.name())));
     } else {
       explore(SCHEDULES);
     }
@@ -101,7 +110,9 @@ class SimulationTest {
                   + ", schedule "
                   + (i + 1)
                   + ": "
-                  + e.getMessage());
+                  + e.getMessage()
+                  + "; replay: "
+                  + command(base + i, mutant));
           return;
         }
       }
@@ -109,11 +120,17 @@ class SimulationTest {
     fail("%s was not found in %d schedules from seed %d".formatted(mutant, MUTANT_SCHEDULES, base));
   }
 
-  private static void replay(long seed) {
+  private static void replay(long seed, Mutant mutant) {
+    System.out.println("simulation: seed " + seed + " again, mutant " + mutant);
     try (LentArenas arenas = new LentArenas()) {
-      trace(seed, Mutant.NONE, arenas).forEach(System.out::println);
-      Schedule.run(seed, Mutant.NONE, new Trace(false), arenas);
+      trace(seed, mutant, arenas).forEach(System.out::println);
+      Schedule.run(seed, mutant, new Trace(false), arenas);
     }
+  }
+
+  private static String command(long seed, Mutant mutant) {
+    String command = REPLAY + " -D" + SEED + "=" + seed;
+    return mutant == Mutant.NONE ? command : command + " -D" + MUTANT + "=" + mutant;
   }
 
   private static List<String> trace(long seed, Mutant mutant, LentArenas arenas) {
@@ -152,7 +169,10 @@ class SimulationTest {
     for (Found one : found) {
       tell(one);
     }
-    assertThat(found).as("violations; replay one by -D" + SEED + "=N").isEmpty();
+    assertThat(
+            found.stream().map(one -> one.violation().getMessage() + "; replay: " + one.replay()))
+        .as("violations")
+        .isEmpty();
     assertThat(total.blocks()).as("blocks that were read").isGreaterThan(schedules);
   }
 
