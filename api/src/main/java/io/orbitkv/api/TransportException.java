@@ -2,9 +2,10 @@ package io.orbitkv.api;
 
 /**
  * The exception of every control path: a stable {@link FaultCode} and one line that names the
- * thing, the cause and the fix. Data paths return an {@link Outcome} instead.
+ * thing, the cause and the fix. Data paths return an {@link Outcome} instead. A subclass adds what
+ * its thrower has proven.
  */
-public final class TransportException extends RuntimeException {
+public class TransportException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final FaultCode code;

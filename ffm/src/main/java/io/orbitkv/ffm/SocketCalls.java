@@ -18,6 +18,7 @@ final class SocketCalls {
   static final int MSG_DONTWAIT = 0x40;
   static final int MSG_WAITALL = 0x100;
   static final int MSG_NOSIGNAL = 0x4000;
+  static final int MSG_MORE = 0x8000;
   static final int MSG_CMSG_CLOEXEC = 0x40000000;
   static final int SCM_RIGHTS = 1;
   // linux/net.h
@@ -54,6 +55,9 @@ final class SocketCalls {
       Downcall.bind("sendmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
   private static final MethodHandle RECVMSG =
       Downcall.bind("recvmsg", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT);
+
+  private static final MethodHandle SENDFILE =
+      Downcall.bind("sendfile", JAVA_LONG, JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG);
 
   private SocketCalls() {}
 
@@ -162,10 +166,22 @@ final class SocketCalls {
     }
   }
 
-  static long send(int fd, MemorySegment source, long bytes) {
+  static long send(int fd, MemorySegment source, long bytes, int flags) {
     CallState own = CallState.own();
     try {
-      return own.orErrno((long) SEND.invokeExact(own.capture, fd, source, bytes, MSG_NOSIGNAL));
+      return own.orErrno(
+          (long) SEND.invokeExact(own.capture, fd, source, bytes, flags | MSG_NOSIGNAL));
+    } catch (Throwable t) {
+      throw Downcall.rethrow(t);
+    }
+  }
+
+  /** From a position of a file, which its own position has no part in. */
+  static long sendfile(int fd, int file, long position, long bytes) {
+    CallState own = CallState.own();
+    own.words.set(JAVA_LONG, 0, position);
+    try {
+      return own.orErrno((long) SENDFILE.invokeExact(own.capture, fd, file, own.words, bytes));
     } catch (Throwable t) {
       throw Downcall.rethrow(t);
     }

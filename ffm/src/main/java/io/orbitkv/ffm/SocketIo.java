@@ -39,18 +39,41 @@ final class SocketIo {
   }
 
   static long sendOnce(int fd, MemorySegment source, long offset, long bytes) {
+    return sendOnce(fd, source, offset, bytes, 0);
+  }
+
+  private static long sendOnce(int fd, MemorySegment source, long offset, long bytes, int flags) {
     MemorySegment range = source.asSlice(offset, bytes);
     long result;
     do {
-      result = SocketCalls.send(fd, range, bytes);
+      result = SocketCalls.send(fd, range, bytes, flags);
     } while (result == -Errno.EINTR);
     return orThrow("send", fd, result);
   }
 
   static void sendAll(int fd, MemorySegment source, long offset, long bytes) {
+    sendAll(fd, source, offset, bytes, 0);
+  }
+
+  static void sendAll(int fd, MemorySegment source, long offset, long bytes, int flags) {
     long done = 0;
     while (done < bytes) {
-      done += sendOnce(fd, source, offset + done, bytes - done);
+      done += sendOnce(fd, source, offset + done, bytes - done, flags);
+    }
+  }
+
+  /** Sends a range of a file by reference; the file ends early only if it was cut. */
+  static void sendFileAll(int fd, int file, long position, long bytes) {
+    long done = 0;
+    while (done < bytes) {
+      long result = SocketCalls.sendfile(fd, file, position + done, bytes - done);
+      if (result == 0) {
+        throw new NativeException(
+            "sendfile(fd " + fd + ", file " + file + ")", Errno.EINVAL, "the file has ended");
+      }
+      if (result != -Errno.EINTR) {
+        done += orThrow("sendfile", fd, result);
+      }
     }
   }
 

@@ -154,6 +154,39 @@ public final class TcpStream implements AutoCloseable {
     }
   }
 
+  /** As {@link #sendFully} of what more follows at once, so that both go together. */
+  public void sendFullyBeforeMore(MemorySegment source, long offset, long bytes) {
+    SocketIo.checkSource(source, offset, bytes);
+    int number = fd.enter();
+    try {
+      SocketIo.sendAll(number, source, offset, bytes, SocketCalls.MSG_MORE);
+    } finally {
+      fd.leave();
+    }
+  }
+
+  /**
+   * Sends every byte of a range of a file by sendfile(2). The kernel refers to the file's pages and
+   * does not tell until when: they must not change before the receiver has said that it has read
+   * them, or that its end is closed. After an exception it is not known how many bytes went.
+   *
+   * @param file a descriptor that stays open during the call
+   * @param position where in the file, bytes
+   * @param bytes at least 1
+   */
+  public void sendFileFully(int file, long position, long bytes) {
+    if (file < 0 || position < 0 || bytes < 1) {
+      throw new IllegalArgumentException(
+          "sendfile of " + bytes + " bytes at " + position + " of descriptor " + file);
+    }
+    int number = fd.enter();
+    try {
+      SocketIo.sendFileAll(number, file, position, bytes);
+    } finally {
+      fd.leave();
+    }
+  }
+
   /**
    * Receives into the ranges of a list and advances it.
    *

@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
  * @param clock to measure with, ns
  * @param graceNanos from the retirement of a right to the end of a connection that still serves it
  * @param regions what is registered
+ * @param references bounds what is sent by reference
  * @param requestIds the last request id: none is used twice within an epoch
  */
 record Engine(
@@ -37,6 +38,7 @@ record Engine(
     LongSupplier clock,
     long graceNanos,
     RegionTable regions,
+    ReferenceBudget references,
     AtomicLong requestIds) {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
 
@@ -57,16 +59,18 @@ record Engine(
         new ScheduledThreadPoolExecutor(1, work -> threads.create("timer", work));
     timer.setRemoveOnCancelPolicy(true);
     timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    TcpMeters meters = TcpMeters.of(context.meters());
     return new Engine(
         context.receipts(),
         context.budget(),
         settings,
-        TcpMeters.of(context.meters()),
+        meters,
         threads,
         timer,
         context.clock(),
         context.retirementGraceNanos(),
         new RegionTable(),
+        new ReferenceBudget(settings.sendfileBytes(), meters.pinnedBytes()),
         new AtomicLong());
   }
 

@@ -6,8 +6,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Takes READ frames off a stream, several from one receive where they came together. It is as large
- * as the longest frame and never grows. One thread.
+ * Takes READ frames and words off a stream, several from one receive where they came together. It
+ * is as large as the longest frame and never grows. One thread.
  */
 final class FrameBuffer {
   private static final int START_BYTES = 8;

@@ -37,11 +37,14 @@ final class Lane implements Runnable {
   private final Engine engine;
   private final boolean forSmall;
   private final LaneReceiver receiver;
-  private final MemorySegment frame = Arena.ofAuto().allocate(Wire.MAX_READ_BYTES, Long.BYTES);
+  private final MemorySegment frame =
+      Arena.ofAuto().allocate(LaneWords.MOST * Wire.WORD_BYTES + Wire.MAX_READ_BYTES, Long.BYTES);
   private final Object lock = new Object();
 
   /** The rest down to the next comment is guarded by the lock. */
   private final EntryList entries = new EntryList();
+
+  private final LaneWords words = new LaneWords();
 
   private final Deque<Part> inFlight = new ArrayDeque<>();
   private long inFlightBytes;
@@ -100,11 +103,35 @@ final class Lane implements Runnable {
     }
   }
 
-  /** The reply to the oldest part has ended. */
-  void replied(Part part) {
+  /** The reply to the oldest part has ended; whether the owner wants a word on it. */
+  void replied(Part part, boolean wordWanted) {
     synchronized (lock) {
       inFlight.remove();
+      words.replied(part, wordWanted);
       count(part, -1);
+    }
+  }
+
+  /** Whether the owner of this connection has said that it may ask for words. */
+  boolean mayBeAsked() {
+    synchronized (lock) {
+      return words.wanted();
+    }
+  }
+
+  /** Says the words that no READ has taken along. */
+  void sayWords() {
+    synchronized (lock) {
+      LaneConnection current = connection;
+      int length = words.write(frame);
+      if (length == 0 || current == null) {
+        return;
+      }
+      try {
+        current.stream().sendFully(frame, 0, length);
+      } catch (NativeException e) {
+        current.shutdown("send failed: " + e.getMessage());
+      }
     }
   }
 
@@ -140,14 +167,21 @@ final class Lane implements Runnable {
         return false;
       }
       ImportedRegion source = part.ticket().source();
+      int start = words.write(frame);
       int length =
           ReadFrame.write(
-              frame, part.requestId(), source.grant(), source.token(), part.bytes(), entries);
+              start == 0 ? frame : frame.asSlice(start),
+              part.requestId(),
+              source.grant(),
+              source.token(),
+              part.bytes(),
+              entries);
+      words.sent();
       inFlight.add(part);
       count(part, 1);
       part.ticket().sentOn(this);
       try {
-        current.stream().sendFully(frame, 0, length);
+        current.stream().sendFully(frame, 0, start + length);
       } catch (NativeException e) {
         current.shutdown("send failed: " + e.getMessage());
         return false;
@@ -234,8 +268,9 @@ final class Lane implements Runnable {
       throw new ProtocolException(FaultCode.CLOSING, "the peer object was closed");
     }
     engine.after(Engine.CONNECT_NANOS, () -> endUnlessUp(connected));
-    Preface.exchange(connected.stream(), frame, engine.epoch(), peer.epoch());
+    Preface theirs = Preface.exchange(connected.stream(), frame, 0, engine.epoch(), peer.epoch());
     synchronized (lock) {
+      words.begin(theirs.has(Wire.FEATURE_WORDS));
       up = true;
     }
     heard();
@@ -259,12 +294,14 @@ final class Lane implements Runnable {
   /** The thread's last act: no thread receives by the connection any more. */
   private void down(@Nullable LaneConnection connected, FaultCode code, String observed) {
     List<Part> parts;
+    List<Word> left;
     boolean wasUp;
     synchronized (lock) {
       wasUp = up;
       up = false;
       connection = null;
       parts = new ArrayList<>(inFlight);
+      left = words.end(parts);
       inFlight.clear();
       parts.forEach(part -> count(part, -1));
     }
@@ -294,5 +331,7 @@ final class Lane implements Runnable {
     }
     peer.pump();
     peer.attend(peer.awaited());
+    // Behind the close, which is what they tell.
+    peer.words().owe(left);
   }
 }

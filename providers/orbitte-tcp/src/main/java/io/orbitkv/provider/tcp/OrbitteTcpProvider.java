@@ -51,11 +51,15 @@ public final class OrbitteTcpProvider implements TransportProvider {
 
   @Override
   public Capabilities capabilities(Map<String, String> options) {
-    var _ = TcpSettings.parse(options);
     Set<Evidence> quiesced = Set.of(Evidence.LOCAL_QUIESCED);
+    // What was copied, or never read, still ends without the peer.
+    Set<Evidence> source =
+        TcpSettings.parse(options).sendfile()
+            ? Set.of(Evidence.LOCAL_QUIESCED, Evidence.PEER_RECEIPT)
+            : quiesced;
     return new Capabilities(
         Set.of(MemoryKind.Type.HOST),
-        Map.of(Side.DESTINATION, quiesced, Side.SOURCE, quiesced),
+        Map.of(Side.DESTINATION, quiesced, Side.SOURCE, source),
         MAX_READ_BYTES,
         MAX_DESCRIPTORS,
         true,

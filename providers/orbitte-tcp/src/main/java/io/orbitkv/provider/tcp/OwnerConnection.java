@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * One connection of a requester at the owner: a thread that answers READs in the order in which
  * they came. It is the only reader and writer of its stream; other threads only shut it down.
  */
-final class OwnerConnection implements Runnable {
+final class OwnerConnection implements Runnable, ReplyConnection {
   private static final Logger log = LoggerFactory.getLogger(OwnerConnection.class);
   private static final long LINGER_NANOS = 1_000_000_000;
   private static final int LINGER_BYTES = 1 << 20;
@@ -27,7 +27,11 @@ final class OwnerConnection implements Runnable {
   private final String remote;
   private final ReadFrame frame = new ReadFrame();
   private final IoVector reply = new IoVector(IoVector.MAX_RANGES);
+  private final FileReply byReference = new FileReply();
   private Epoch requester = Epoch.NONE;
+  private boolean saysWords;
+  private boolean onlyWords;
+  private boolean referred;
   private @Nullable Congestion congestion;
   private volatile boolean greeted;
   private volatile @Nullable TcpSourceHold serving;
@@ -45,7 +49,8 @@ final class OwnerConnection implements Runnable {
   }
 
   /** Ends what its thread does, from any thread. */
-  void shutdown() {
+  @Override
+  public void shutdown() {
     try {
       stream.shutdown(Shutdown.BOTH);
     } catch (IllegalStateException e) {
@@ -84,9 +89,21 @@ final class OwnerConnection implements Runnable {
       if (congestion != null) {
         congestion.uncount();
       }
-      stream.close();
+      close();
       service.ended(this);
       log.info("orbitte-tcp {} connection of {} down: {}", service.endpoint(), remote, reason);
+    }
+  }
+
+  /** Behind the last send. What is still referred to is dropped by this end's kernel with it. */
+  private void close() {
+    boolean reset = referred && service.refersTo(this);
+    if (reset) {
+      stream.options().resetAtClose();
+    }
+    stream.close();
+    if (reset) {
+      service.reset(this);
     }
   }
 
@@ -110,7 +127,9 @@ final class OwnerConnection implements Runnable {
     }
     requester = theirs.sender();
     chosen.count(engine.meters()::incomingCongestion);
-    Preface.hello(engine.epoch(), requester).write(buffer);
+    saysWords = theirs.has(Wire.FEATURE_WORDS);
+    int offered = engine.settings().sendfile() ? Wire.FEATURES : Wire.FEATURE_ONLY_WORDS;
+    Preface.hello(0, offered, engine.epoch(), requester).write(buffer);
     stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
     log.info(
         "orbitte-tcp {} connection of {} up, congestion control {}",
@@ -134,7 +153,8 @@ final class OwnerConnection implements Runnable {
               + engine.epoch()
               + "; ask for a new grant");
     }
-    FaultCode refusal = service.refusal();
+    onlyWords = (theirs.required() & Wire.FEATURE_ONLY_WORDS) != 0;
+    FaultCode refusal = service.refusal(onlyWords);
     if (refusal != null) {
       throw new ProtocolException(refusal, "refused: " + refusal);
     }
@@ -143,6 +163,13 @@ final class OwnerConnection implements Runnable {
   private void serve(FrameBuffer input, MemorySegment header) throws ProtocolException {
     boolean small = true;
     while (input.next(frame, small)) {
+      if (frame.isWord()) {
+        heed();
+        continue;
+      }
+      if (onlyWords) {
+        throw new ProtocolException(FaultCode.INVALID, "a READ where only words may come");
+      }
       small = frame.payloadBytes() <= TcpTicket.SMALL_BYTES;
       try {
         answer(header);
@@ -177,11 +204,19 @@ final class OwnerConnection implements Runnable {
         throw new ReadRefusedException(refusal);
       }
       try {
-        ReplyHeader.writeData(header, frame.requestId(), engine.epoch(), frame.payloadBytes());
         reply.clear();
         reply.add(header, 0, Wire.REPLY_HEADER_BYTES);
+        byReference.clear();
         resolve(hold);
-        stream.sendVectorFully(reply);
+        boolean refers = refers(hold);
+        ReplyHeader.writeData(
+            header, frame.requestId(), engine.epoch(), frame.payloadBytes(), refers);
+        if (refers) {
+          byReference.send(stream, header);
+          engine.meters().referredBytes().add(frame.payloadBytes());
+        } else {
+          stream.sendVectorFully(reply);
+        }
       } finally {
         reply.clear();
         hold.leave();
@@ -193,8 +228,37 @@ final class OwnerConnection implements Runnable {
     engine.meters().sentBytes().add(frame.payloadBytes());
   }
 
+  private boolean mayRefer() {
+    return saysWords && engine.settings().sendfile();
+  }
+
+  /** Whether a reply goes by reference, and its hold knows of it. */
+  private boolean refers(TcpSourceHold hold) {
+    boolean refers =
+        mayRefer()
+            && byReference.worthwhile(frame.payloadBytes(), engine.settings().sendfileLeast())
+            && hold.refer(frame.requestId(), this);
+    referred |= refers;
+    return refers;
+  }
+
+  /** Takes a word. One on a grant that has its receipt is an old one, said again. */
+  private void heed() throws ProtocolException {
+    TcpSourceHold hold;
+    try {
+      hold = service.grants().find(frame.grantId(), frame.generation());
+    } catch (ReadRefusedException e) {
+      return;
+    }
+    if (!hold.belongsTo(frame.tokenHigh(), frame.tokenLow(), requester)) {
+      throw new ProtocolException(FaultCode.DENIED, "a word on the grant of another");
+    }
+    hold.said(frame.requestId(), this);
+  }
+
   private void resolve(TcpSourceHold hold) throws ReadRefusedException {
     EntryList entries = frame.entries();
+    boolean files = mayRefer();
     for (int i = 0; i < entries.size(); i++) {
       int index = entries.range[i];
       long length = entries.length[i];
@@ -202,11 +266,14 @@ final class OwnerConnection implements Runnable {
       long offset = entries.offset[i];
       // The sum was checked against overflow when the frame was decoded.
       long end = offset + stride * (entries.count[i] - 1) + length;
-      if (index >= hold.ranges() || end > hold.range(index).byteSize()) {
+      if (index >= hold.ranges() || end > hold.range(index).memory().byteSize()) {
         throw new ReadRefusedException(FaultCode.INVALID);
       }
       for (int piece = 0; piece < entries.count[i]; piece++, offset += stride) {
-        reply.add(hold.range(index), offset, length);
+        reply.add(hold.range(index).memory(), offset, length);
+        if (files) {
+          byReference.add(hold.range(index), offset, length);
+        }
       }
     }
   }

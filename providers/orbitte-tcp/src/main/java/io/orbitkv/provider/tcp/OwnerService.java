@@ -81,12 +81,25 @@ final class OwnerService {
     connections.forEach(OwnerConnection::shutdown);
   }
 
-  /** Why a new connection is not served; null if it is. */
-  @Nullable FaultCode refusal() {
-    if (quiesced) {
+  /**
+   * Why a new connection is not served; null if it is. One that brings only words is needed until
+   * the end: what they speak of is waited for.
+   */
+  @Nullable FaultCode refusal(boolean onlyWords) {
+    if (closed || (quiesced && !onlyWords)) {
       return FaultCode.CLOSING;
     }
     return connections.size() > LIMIT ? FaultCode.EXHAUSTED : null;
+  }
+
+  /** Whether a reply that a connection has sent is still referred to. */
+  boolean refersTo(OwnerConnection connection) {
+    return grants.holds().stream().anyMatch(hold -> hold.refersTo(connection));
+  }
+
+  /** A connection was reset. */
+  void reset(OwnerConnection connection) {
+    grants.holds().forEach(hold -> hold.reset(connection));
   }
 
   /** A connection's thread is at its end. */
@@ -137,7 +150,7 @@ final class OwnerService {
         Math.min(engine.graceNanos(), atMostNanos),
         () -> {
           for (OwnerConnection connection : connections) {
-            if (!hold.drained() && connection.serves(hold)) {
+            if (hold.entered() && connection.serves(hold)) {
               log.info(
                   "orbitte-tcp {} ends the connection of {}: a reply under {} was stuck",
                   endpoint(),

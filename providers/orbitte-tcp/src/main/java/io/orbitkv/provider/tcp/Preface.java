@@ -34,8 +34,13 @@ record Preface(
     Epoch expected) {
 
   /** A preface of this version that refuses nothing. */
-  static Preface hello(Epoch sender, Epoch expected) {
-    return new Preface(Wire.VERSION, false, FaultCode.UNKNOWN, 0, Wire.FEATURES, sender, expected);
+  static Preface hello(int required, int offered, Epoch sender, Epoch expected) {
+    return new Preface(Wire.VERSION, false, FaultCode.UNKNOWN, required, offered, sender, expected);
+  }
+
+  /** Whether the sender offers or requires a feature. */
+  boolean has(int feature) {
+    return ((offered | required) & feature) != 0;
   }
 
   /** A preface of this version that refuses. */
@@ -109,12 +114,15 @@ record Preface(
    * The requester's half: says hello and checks the answer.
    *
    * @param buffer for both prefaces, one after the other
+   * @param required feature bits
+   * @return the owner's
    * @throws ProtocolException if the owner refuses, is another incarnation, or can not be
    *     understood
    */
-  static void exchange(TcpStream stream, MemorySegment buffer, Epoch own, Epoch owner)
+  static Preface exchange(
+      TcpStream stream, MemorySegment buffer, int required, Epoch own, Epoch owner)
       throws ProtocolException {
-    hello(own, owner).write(buffer);
+    hello(required, Wire.FEATURES, own, owner).write(buffer);
     stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
     if (stream.receive(buffer, 0, Wire.PREFACE_BYTES, true) < Wire.PREFACE_BYTES) {
       throw new ProtocolException(FaultCode.PEER_LOST, "closed by the peer before its preface");
@@ -128,6 +136,7 @@ record Preface(
       throw new ProtocolException(
           FaultCode.STALE_EPOCH, "the peer answers with transport epoch " + theirs.sender());
     }
+    return theirs;
   }
 
   static Epoch readEpoch(MemorySegment from, long at) {

@@ -5,7 +5,9 @@ import io.orbitkv.api.GrantId;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A READ: the requester asks for pieces of the ranges of one grant.
+ * What a requester sends. A READ: it asks for pieces of the ranges of one grant. A word: it will
+ * read no more of the reply to a READ, having read its last byte or closed its end of the
+ * connection; the first 48 bytes of that READ.
  *
  * <pre>
  *  0      4    5     6    8          16       24         32       48            56      60  64
@@ -13,6 +15,7 @@ import java.lang.foreign.MemorySegment;
  *  |length|kind|flags| 0  |request id|grant id|generation| token  |payload bytes|entries| 0 |...
  *  +------+----+-----+----+----------+--------+----------+--------+-------------+-------+---+----
  *
+ *  word             length = 48, kind = 5, flags = 0; ends behind the token
  *  plain entry      range (4), length (4), offset (8)
  *  strided entry    range (4), count (4), offset (8), length (8), stride (8)      if flags bit 0
  * </pre>
@@ -21,12 +24,18 @@ import java.lang.foreign.MemorySegment;
  */
 final class ReadFrame {
   private final EntryList entries = new EntryList();
+  private boolean word;
   private long requestId;
   private long grantId;
   private long generation;
   private long tokenHigh;
   private long tokenLow;
   private long payloadBytes;
+
+  /** Whether it is a word, without payload and entries. */
+  boolean isWord() {
+    return word;
+  }
 
   long requestId() {
     return requestId;
@@ -66,10 +75,14 @@ final class ReadFrame {
     int length = Wire.i32(from, at);
     int kind = Wire.u8(from, at + 4);
     int flags = Wire.u8(from, at + 5);
+    int reserved = Wire.u16(from, at + 6);
+    if (kind == Wire.KIND_WORD && flags == 0 && length == Wire.WORD_BYTES && reserved == 0) {
+      return length;
+    }
     if (kind != Wire.KIND_READ) {
       throw invalid("kind " + kind + " where a READ must be");
     }
-    if ((flags & ~Wire.FLAG_STRIDED) != 0 || Wire.u16(from, at + 6) != 0) {
+    if ((flags & ~Wire.FLAG_STRIDED) != 0 || reserved != 0) {
       throw invalid("unknown flags 0x" + Integer.toHexString(flags));
     }
     if (length < Wire.READ_HEADER_BYTES || length > Wire.MAX_READ_BYTES) {
@@ -86,12 +99,22 @@ final class ReadFrame {
    */
   void decode(MemorySegment from, long at, int frameBytes) throws ProtocolException {
     boolean strided = (Wire.u8(from, at + 5) & Wire.FLAG_STRIDED) != 0;
-    int entryBytes = strided ? Wire.STRIDED_ENTRY_BYTES : Wire.PLAIN_ENTRY_BYTES;
     requestId = Wire.i64(from, at + 8);
     grantId = Wire.i64(from, at + 16);
     generation = Wire.i64(from, at + 24);
     tokenHigh = Wire.i64(from, at + 32);
     tokenLow = Wire.i64(from, at + 40);
+    entries.clear();
+    word = Wire.u8(from, at + 4) == Wire.KIND_WORD;
+    payloadBytes = 0;
+    if (!word) {
+      decodeEntries(from, at, frameBytes, strided);
+    }
+  }
+
+  private void decodeEntries(MemorySegment from, long at, int frameBytes, boolean strided)
+      throws ProtocolException {
+    int entryBytes = strided ? Wire.STRIDED_ENTRY_BYTES : Wire.PLAIN_ENTRY_BYTES;
     payloadBytes = Wire.i64(from, at + 48);
     int count = Wire.i32(from, at + 56);
     if (count < 1
@@ -103,7 +126,6 @@ final class ReadFrame {
     if (payloadBytes < 1 || payloadBytes > Wire.MAX_PAYLOAD) {
       throw invalid("payload of " + payloadBytes + " bytes, 1 to " + Wire.MAX_PAYLOAD);
     }
-    entries.clear();
     long left = payloadBytes;
     long pieces = 0;
     long position = at + Wire.READ_HEADER_BYTES;
@@ -166,15 +188,8 @@ final class ReadFrame {
       EntryList entries) {
     int length = entries.frameBytes();
     boolean strided = entries.strided();
-    Wire.i32(to, 0, length);
-    Wire.u8(to, 4, Wire.KIND_READ);
-    Wire.u8(to, 5, strided ? Wire.FLAG_STRIDED : 0);
-    Wire.u16(to, 6, 0);
-    Wire.i64(to, 8, requestId);
-    Wire.i64(to, 16, grant.id());
-    Wire.i64(to, 24, grant.generation());
-    Wire.i64(to, 32, token.high());
-    Wire.i64(to, 40, token.low());
+    writeStart(to, 0, length, Wire.KIND_READ, strided ? Wire.FLAG_STRIDED : 0);
+    writeName(to, 0, requestId, grant, token);
     Wire.i64(to, 48, payloadBytes);
     Wire.i32(to, 56, entries.size());
     Wire.i32(to, 60, 0);
@@ -193,6 +208,28 @@ final class ReadFrame {
       }
     }
     return length;
+  }
+
+  /** Writes a word at some bytes from the start; its length is {@link Wire#WORD_BYTES}. */
+  static void writeWord(MemorySegment to, long at, Word word) {
+    writeStart(to, at, Wire.WORD_BYTES, Wire.KIND_WORD, 0);
+    writeName(to, at, word.requestId(), word.grant(), word.token());
+  }
+
+  private static void writeStart(MemorySegment to, long at, int length, int kind, int flags) {
+    Wire.i32(to, at, length);
+    Wire.u8(to, at + 4, kind);
+    Wire.u8(to, at + 5, flags);
+    Wire.u16(to, at + 6, 0);
+  }
+
+  private static void writeName(
+      MemorySegment to, long at, long requestId, GrantId grant, Token token) {
+    Wire.i64(to, at + 8, requestId);
+    Wire.i64(to, at + 16, grant.id());
+    Wire.i64(to, at + 24, grant.generation());
+    Wire.i64(to, at + 32, token.high());
+    Wire.i64(to, at + 40, token.low());
   }
 
   private static ProtocolException invalid(String problem) {

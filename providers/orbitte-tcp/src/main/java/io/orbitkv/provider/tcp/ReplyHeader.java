@@ -6,18 +6,20 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * What precedes every reply; status apart from data. Payload follows a header of kind DATA only.
+ * Flags bit 0: the payload goes by reference, and a word on it is wanted.
  *
  * <pre>
- *  0    1   2     4   8          16             32             40
- *  +----+---+-----+---+----------+--------------+--------------+
- *  |kind| 0 |fault| 0 |request id|owner's epoch |payload bytes |
- *  +----+---+-----+---+----------+--------------+--------------+
+ *  0    1     2     4   8          16             32             40
+ *  +----+-----+-----+---+----------+--------------+--------------+
+ *  |kind|flags|fault| 0 |request id|owner's epoch |payload bytes |
+ *  +----+-----+-----+---+----------+--------------+--------------+
  * </pre>
  *
  * Decoded into fields that are used again for the next one. One thread at a time.
  */
 final class ReplyHeader {
   private int kind;
+  private boolean wordWanted;
   private FaultCode fault = FaultCode.UNKNOWN;
   private long requestId;
   private long payloadBytes;
@@ -32,6 +34,10 @@ final class ReplyHeader {
 
   long requestId() {
     return requestId;
+  }
+
+  boolean wordWanted() {
+    return wordWanted;
   }
 
   long payloadBytes() {
@@ -52,7 +58,10 @@ final class ReplyHeader {
       throw new ProtocolException(FaultCode.CORRUPT, "a reply of kind " + kind);
     }
     boolean faultWithData = kind == Wire.KIND_DATA && Wire.u16(from, 2) != 0;
-    if (faultWithData || Wire.u8(from, 1) != 0 || Wire.i32(from, 4) != 0) {
+    int flags = Wire.u8(from, 1);
+    wordWanted = flags != 0;
+    boolean strangeFlags = flags != 0 && (kind != Wire.KIND_DATA || flags != Wire.FLAG_WORD_WANTED);
+    if (faultWithData || strangeFlags || Wire.i32(from, 4) != 0) {
       throw new ProtocolException(FaultCode.CORRUPT, "a reply with reserved bits set");
     }
     if (Wire.i64(from, 16) != owner.high() || Wire.i64(from, 24) != owner.low()) {
@@ -64,8 +73,10 @@ final class ReplyHeader {
   }
 
   /** Writes the header of a reply with data. */
-  static void writeData(MemorySegment to, long requestId, Epoch owner, long payloadBytes) {
+  static void writeData(
+      MemorySegment to, long requestId, Epoch owner, long payloadBytes, boolean wordWanted) {
     write(to, Wire.KIND_DATA, 0, requestId, owner, payloadBytes);
+    Wire.u8(to, 1, wordWanted ? Wire.FLAG_WORD_WANTED : 0);
   }
 
   /** Writes the refusal of one READ. */

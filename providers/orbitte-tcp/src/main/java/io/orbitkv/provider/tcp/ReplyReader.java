@@ -38,6 +38,7 @@ final class ReplyReader {
   private @Nullable Part part;
 
   private long left;
+  private boolean wordWanted;
   private boolean filled;
 
   private volatile @Nullable TcpTicket receiving;
@@ -108,10 +109,14 @@ final class ReplyReader {
           FaultCode.CORRUPT, "a reply to request " + header.requestId() + ", which is not due");
     }
     if (header.kind() == Wire.KIND_REFUSED) {
-      lane.replied(due);
+      lane.replied(due, false);
       due.ticket().fail(header.fault(), "READ refused by " + peer + ": " + header.fault());
       peer.pump(lane);
       return;
+    }
+    if (header.wordWanted() && !lane.mayBeAsked()) {
+      throw new ProtocolException(
+          FaultCode.CORRUPT, "a word is asked for by an owner that did not offer to");
     }
     if (header.payloadBytes() != due.bytes()) {
       throw new ProtocolException(
@@ -119,6 +124,7 @@ final class ReplyReader {
           "a reply of " + header.payloadBytes() + " bytes to a READ of " + due.bytes());
     }
     part = due;
+    wordWanted = header.wordWanted();
     left = due.bytes();
     filled = false;
   }
@@ -151,7 +157,12 @@ final class ReplyReader {
     if (left == 0) {
       part = null;
       ranges.clear();
-      lane.replied(current);
+      lane.replied(current, wordWanted);
+      if (wordWanted) {
+        // Before its ticket ends: the owner needs it no later than the requester's Complete.
+        peer.pump(lane);
+        lane.sayWords();
+      }
       if (entered) {
         ticket.completed(current);
       }

@@ -10,6 +10,8 @@ import java.util.regex.Pattern;
  * What one transport counts.
  *
  * @param sentBytes payload handed to the kernel for peers
+ * @param referredBytes of that by reference
+ * @param pinnedBytes of grants with a reply by reference whose word is missing
  * @param receivedBytes payload received into destinations
  * @param discardedBytes payload of abandoned replies, received into scratch
  * @param requests READ frames sent
@@ -27,6 +29,8 @@ import java.util.regex.Pattern;
  */
 record TcpMeters(
     Counter sentBytes,
+    Counter referredBytes,
+    Gauge pinnedBytes,
     Counter receivedBytes,
     Counter discardedBytes,
     Counter requests,
@@ -46,6 +50,9 @@ record TcpMeters(
   static TcpMeters of(Meters meters) {
     return new TcpMeters(
         meters.counter("sent_bytes", "Payload sent to peers, bytes."),
+        meters.counter("referred_bytes", "Payload of it sent by sendfile, bytes."),
+        meters.gauge(
+            "sendfile_pinned_bytes", "Grants that wait for a peer's word after sendfile, bytes."),
         meters.counter("received_bytes", "Payload received into destinations, bytes."),
         meters.counter("discarded_bytes", "Payload of abandoned replies, bytes."),
         meters.counter("requests", "READ frames sent to peers."),

@@ -40,6 +40,7 @@ final class TcpPeer implements Peer {
   private final Epoch epoch;
   private final List<Lane> lanes = new ArrayList<>();
   private final ProgressWatch watch;
+  private final WordCarrier words;
 
   /** The rest is guarded by this. */
   private final State[] states;
@@ -72,6 +73,7 @@ final class TcpPeer implements Peer {
       failedNanos[i] = engine.clock().getAsLong() - RETRY_NANOS;
     }
     watch = new ProgressWatch(engine, this);
+    words = new WordCarrier(engine, this);
   }
 
   @Override
@@ -85,6 +87,11 @@ final class TcpPeer implements Peer {
 
   List<Lane> lanes() {
     return lanes;
+  }
+
+  /** Says what the lanes can not say any more. */
+  WordCarrier words() {
+    return words;
   }
 
   synchronized boolean closed() {
@@ -342,6 +349,7 @@ final class TcpPeer implements Peer {
     }
     waiting.forEach(ticket -> ticket.fail(FaultCode.CLOSING, "the peer " + this + " was closed"));
     lanes.forEach(lane -> lane.shutdown("the peer object was closed"));
+    words.close();
     transport.closed(this);
   }
 

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param requestBytes payload of one READ on the wire, bytes
  * @param congestion {@code auto}, {@code system}, or the kernel's name of an algorithm
  * @param receiveBuffer SO_RCVBUF of a requester's connection, bytes; 0: the kernel's autotuning
+ * @param sendfile whether the source sends by reference where that is worthwhile
+ * @param sendfileBytes bytes of the grants whose replies by reference are not vouched for, at most
+ * @param sendfileLeast bytes of a piece from which it is worthwhile
  */
 record TcpSettings(
     @Nullable InetSocketAddress listen,
@@ -25,7 +28,10 @@ record TcpSettings(
     long windowBytes,
     int requestBytes,
     String congestion,
-    int receiveBuffer) {
+    int receiveBuffer,
+    boolean sendfile,
+    long sendfileBytes,
+    int sendfileLeast) {
   private static final String PREFIX = "orbitte-tcp-";
   private static final String LISTEN = PREFIX + "listen";
   private static final String CONNECTIONS = PREFIX + "connections";
@@ -33,6 +39,9 @@ record TcpSettings(
   private static final String REQUEST = PREFIX + "request-bytes";
   private static final String CONGESTION = PREFIX + "congestion";
   private static final String RECEIVE_BUFFER = PREFIX + "receive-buffer";
+  private static final String SOURCE = PREFIX + "source";
+  private static final String SENDFILE_BYTES = PREFIX + "sendfile-bytes";
+  private static final String SENDFILE_LEAST = PREFIX + "sendfile-least";
 
   static final List<OptionSpec> SPECS =
       List.of(
@@ -62,7 +71,24 @@ record TcpSettings(
               RECEIVE_BUFFER,
               "BYTES",
               "0",
-              "receive buffer of a connection to a peer, bytes; 0: the kernel decides"));
+              "receive buffer of a connection to a peer, bytes; 0: the kernel decides"),
+          new OptionSpec(
+              SOURCE,
+              "copy|sendfile",
+              "copy",
+              "how a source sends; with sendfile only the peer's word ends its hold, and a lost peer"
+                  + " keeps it"),
+          new OptionSpec(
+              SENDFILE_BYTES,
+              "BYTES",
+              "536870912",
+              "with sendfile: bytes of the grants that wait for a peer's word, at most; beyond, the"
+                  + " source copies"),
+          new OptionSpec(
+              SENDFILE_LEAST,
+              "BYTES",
+              "131072",
+              "with sendfile: the shortest piece that is not copied, bytes, 1 to 8388608"));
 
   /**
    * Reads and checks the options; those that are absent have their default.
@@ -81,7 +107,19 @@ record TcpSettings(
         number(given, WINDOW, 4_096, 1L << 30),
         (int) number(given, REQUEST, 4_096, Wire.MAX_PAYLOAD),
         congestion,
-        (int) number(given, RECEIVE_BUFFER, 0, 1 << 30));
+        (int) number(given, RECEIVE_BUFFER, 0, 1 << 30),
+        sendfile(given),
+        number(given, SENDFILE_BYTES, 0, 1L << 50),
+        (int) number(given, SENDFILE_LEAST, 1, Wire.MAX_PAYLOAD));
+  }
+
+  private static boolean sendfile(Map<String, String> given) {
+    String source = value(given, SOURCE);
+    return switch (source) {
+      case "copy" -> false;
+      case "sendfile" -> true;
+      default -> throw invalid(SOURCE, source, "copy or sendfile");
+    };
   }
 
   private static String value(Map<String, String> given, String name) {

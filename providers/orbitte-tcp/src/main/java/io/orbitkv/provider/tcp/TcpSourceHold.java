@@ -6,20 +6,21 @@ import io.orbitkv.api.Evidence;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.GrantId;
 import io.orbitkv.api.spi.SourceHold;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The owner's side of one grant. A handler is inside its gate from the check of the token until the
- * last byte of the reply was handed to the kernel, or its connection failed.
+ * last byte of the reply was handed to the kernel, or its connection failed. What went by reference
+ * outlives that, until the requester's word.
  */
 final class TcpSourceHold implements SourceHold {
   private final GrantTable table;
   private final GrantForm form;
-  private final List<MemorySegment> ranges;
+  private final List<SourceRange> ranges;
   private final List<TcpRegistration> registrations;
+  private final SourceReferences references;
   private final Gate gate = new Gate();
   private boolean receiptIssued;
 
@@ -27,12 +28,14 @@ final class TcpSourceHold implements SourceHold {
   TcpSourceHold(
       GrantTable table,
       GrantForm form,
-      List<MemorySegment> ranges,
-      List<TcpRegistration> registrations) {
+      List<SourceRange> ranges,
+      List<TcpRegistration> registrations,
+      SourceReferences references) {
     this.table = table;
     this.form = form;
     this.ranges = List.copyOf(ranges);
     this.registrations = List.copyOf(registrations);
+    this.references = references;
   }
 
   @Override
@@ -53,11 +56,16 @@ final class TcpSourceHold implements SourceHold {
    * @return null if it entered, else why not
    */
   @Nullable FaultCode enter(long tokenHigh, long tokenLow, Epoch requester) {
-    boolean tokenMatches = form.token().matches(tokenHigh, tokenLow);
-    if (!tokenMatches || !form.requester().equals(requester)) {
+    if (!belongsTo(tokenHigh, tokenLow, requester)) {
       return FaultCode.DENIED;
     }
     return gate.enter() ? null : FaultCode.GRANT_ENDED;
+  }
+
+  /** Whether this is the grant's token, and its requester. */
+  boolean belongsTo(long tokenHigh, long tokenLow, Epoch requester) {
+    boolean tokenMatches = form.token().matches(tokenHigh, tokenLow);
+    return tokenMatches && form.requester().equals(requester);
   }
 
   void leave() {
@@ -66,17 +74,51 @@ final class TcpSourceHold implements SourceHold {
     }
   }
 
+  /** As {@link SourceReferences#add}; only between {@link #enter} and {@link #leave}. */
+  boolean refer(long requestId, ReplyConnection connection) {
+    return references.add(requestId, connection);
+  }
+
+  /** As {@link SourceReferences#said}. */
+  void said(long requestId, ReplyConnection connection) {
+    references.said(requestId, connection);
+    tellIfDrained();
+  }
+
+  /** As {@link SourceReferences#reset}. */
+  void reset(ReplyConnection connection) {
+    references.reset(connection);
+    tellIfDrained();
+  }
+
+  private void tellIfDrained() {
+    if (drained()) {
+      table.drained();
+    }
+  }
+
+  /** As {@link SourceReferences#refersTo}. */
+  boolean refersTo(ReplyConnection connection) {
+    return references.refersTo(connection);
+  }
+
   int ranges() {
     return ranges.size();
   }
 
   /** The bytes of one range; only between {@link #enter} and {@link #leave}. */
-  MemorySegment range(int index) {
+  SourceRange range(int index) {
     return ranges.get(index);
   }
 
+  /** Whether a handler may still be inside, or come to be. */
+  boolean entered() {
+    return !gate.drained();
+  }
+
+  /** The gate first: once it is drained no reference is added. */
   boolean drained() {
-    return gate.drained();
+    return gate.drained() && references.ended();
   }
 
   @Override
@@ -95,10 +137,11 @@ final class TcpSourceHold implements SourceHold {
 
   @Override
   public synchronized Optional<DrainReceipt> drain() {
-    if (receiptIssued || !gate.drained()) {
+    if (receiptIssued || !drained()) {
       return Optional.empty();
     }
-    DrainReceipt receipt = table.issue(grant(), Evidence.LOCAL_QUIESCED);
+    Evidence evidence = references.any() ? Evidence.PEER_RECEIPT : Evidence.LOCAL_QUIESCED;
+    DrainReceipt receipt = table.issue(grant(), evidence);
     receiptIssued = true;
     registrations.forEach(TcpRegistration::release);
     table.remove(this);

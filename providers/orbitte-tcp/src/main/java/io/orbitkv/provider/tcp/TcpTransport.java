@@ -14,7 +14,6 @@ import io.orbitkv.api.spi.Peer;
 import io.orbitkv.api.spi.Registration;
 import io.orbitkv.api.spi.SourceHold;
 import io.orbitkv.api.spi.Transport;
-import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.ArrayList;
@@ -229,7 +228,8 @@ final class TcpTransport implements Transport {
   }
 
   private TcpSourceHold hold(Admission admission, List<TcpRegistration> used) {
-    List<MemorySegment> ranges = new ArrayList<>();
+    List<SourceRange> ranges = new ArrayList<>();
+    long bytes = 0;
     long[] lengths = new long[admission.ranges().size()];
     for (Descriptor range : admission.ranges()) {
       TcpRegistration registration = engine.regions().use(range.region());
@@ -244,11 +244,17 @@ final class TcpTransport implements Transport {
             FaultCode.INVALID, range + " leaves its region of " + region.length() + " bytes");
       }
       lengths[ranges.size()] = range.length();
-      ranges.add(region.memory().asSlice(range.offset(), range.length()));
+      ranges.add(
+          new SourceRange(
+              region.memory().asSlice(range.offset(), range.length()),
+              region.fd(),
+              region.fdOffset() + range.offset()));
+      bytes += range.length();
     }
     GrantForm form =
         new GrantForm(admission.grant(), admission.requester(), Token.random(), lengths);
-    return new TcpSourceHold(owner.grants(), form, ranges, used);
+    return new TcpSourceHold(
+        owner.grants(), form, ranges, used, new SourceReferences(engine.references(), bytes));
   }
 
   @Override

@@ -14,11 +14,18 @@ final class Wire {
 
   static final int VERSION = 1;
 
-  /** Feature bits that this version understands: none yet. */
-  static final int FEATURES = 0;
+  /** Offered: the requester says its word on replies if asked; the owner may ask for it. */
+  static final int FEATURE_WORDS = 1;
+
+  /** Required: the connection brings words and nothing else, also while the owner is closing. */
+  static final int FEATURE_ONLY_WORDS = 2;
+
+  /** Feature bits that this version understands. */
+  static final int FEATURES = FEATURE_WORDS | FEATURE_ONLY_WORDS;
 
   static final int PREFACE_BYTES = 64;
   static final int READ_HEADER_BYTES = 64;
+  static final int WORD_BYTES = 48;
   static final int REPLY_HEADER_BYTES = 40;
   static final int PLAIN_ENTRY_BYTES = 16;
   static final int STRIDED_ENTRY_BYTES = 32;
@@ -27,8 +34,12 @@ final class Wire {
   static final int KIND_DATA = 2;
   static final int KIND_REFUSED = 3;
   static final int KIND_END = 4;
+  static final int KIND_WORD = 5;
 
   static final int FLAG_STRIDED = 1;
+
+  /** Of a reply with data: it goes by reference, and the requester's word is wanted. */
+  static final int FLAG_WORD_WANTED = 1;
 
   /** Payload of one READ at most, bytes. */
   static final int MAX_PAYLOAD = 8 << 20;

@@ -32,6 +32,7 @@ final class ExploredHandler {
   private Phase phase = Phase.UNSENT;
   private int chunks = 2;
   private boolean inside;
+  private boolean refers;
   private @Nullable TcpSourceHold found;
   private @Nullable TcpSourceHold serving;
   private @Nullable Runnable late;
@@ -56,6 +57,11 @@ final class ExploredHandler {
 
   boolean replied() {
     return phase == Phase.REPLIED;
+  }
+
+  /** Whether its thread is inside, or on the way there. */
+  boolean busy() {
+    return phase == Phase.ON_WIRE || phase == Phase.ENTERED;
   }
 
   boolean serves(TcpSourceHold hold) {
@@ -145,7 +151,7 @@ final class ExploredHandler {
   private void entered() {
     inside = true;
     phase = world.rule("marked_first") ? Phase.ENTERED : Phase.UNMARKED;
-    world.references().entered(number);
+    refers = world.refers(found, number, link);
     if (!world.rule("to_last_byte")) {
       leaveGate();
     }
@@ -174,7 +180,11 @@ final class ExploredHandler {
 
   private void refer() {
     chunks--;
-    world.references().refer(number);
+    if (refers) {
+      world.references().refer(number);
+    } else {
+      world.touched();
+    }
     if (chunks == 0) {
       leave(Phase.REPLIED);
     }
@@ -194,6 +204,6 @@ final class ExploredHandler {
   }
 
   List<Object> fingerprint() {
-    return List.of(phase, chunks, inside, serving != null);
+    return List.of(phase, chunks, inside, refers, serving != null);
   }
 }

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * What the kernel still refers to of a source whose replies are sent by reference, and what the
- * owner knows of that. The product has no such way to send: these are the rules for one, beside the
- * real gate.
+ * What the kernel still refers to of a source whose replies are sent by reference. What the owner
+ * knows of that is simulated for MSG_ZEROCOPY, which the product does not use: these are the rules
+ * for it, beside the real gate. For sendfile the real {@link SourceReferences} know it.
  */
 final class ExploredReferences {
   enum Mode {
@@ -25,16 +25,11 @@ final class ExploredReferences {
   /** Chunks of each reply that the kernel refers to. */
   private final int[] queued = new int[2];
 
-  private final boolean[] entered = new boolean[2];
-  private final boolean[] said = new boolean[2];
-
   /** Of all sends: handed over, notifications in the error queue, notifications read. */
   private int sent;
 
   private int waiting;
   private int notified;
-  private boolean peerClosed;
-  private boolean silent;
 
   ExploredReferences(Mode mode, Predicate<String> rules) {
     this.mode = mode;
@@ -43,10 +38,6 @@ final class ExploredReferences {
 
   Mode mode() {
     return mode;
-  }
-
-  void entered(int read) {
-    entered[read] = true;
   }
 
   /** A chunk of a reply is handed over; whose it is matters only to the requester's word. */
@@ -79,11 +70,6 @@ final class ExploredReferences {
     Arrays.fill(queued, 0);
   }
 
-  void peerClosed() {
-    purge();
-    peerClosed = true;
-  }
-
   void readErrors() {
     notified += waiting;
     waiting = 0;
@@ -93,52 +79,14 @@ final class ExploredReferences {
     waiting = 0;
   }
 
-  boolean said(int read) {
-    return said[read];
-  }
-
-  /** The requester's word that it has read this reply to its end. */
-  void say(int read) {
-    said[read] = true;
-  }
-
-  /** Whether the requester is frozen or dead. */
-  void silent(boolean now) {
-    silent = now;
-  }
-
-  /** Whether the owner may take the kernel to be done with the source, nobody being inside. */
+  /** Whether the owner may ask for the receipt; with sendfile the hold itself knows. */
   boolean evidence() {
-    return switch (mode) {
-      case COPY -> true;
-      case ZEROCOPY -> !rules.test("zerocopy_notified") || notified == sent;
-      case SENDFILE ->
-          !rules.test("sendfile_word")
-              || peerClosed
-              || words()
-              || (silent && !rules.test("silence_is_quarantine"));
-    };
-  }
-
-  private boolean words() {
-    boolean all = (said[0] || !entered[0]) && (said[1] || !entered[1]);
-    return all || (!rules.test("word_for_every_read") && (said[0] || said[1]));
+    return mode != Mode.ZEROCOPY || !rules.test("zerocopy_notified") || notified == sent;
   }
 
   /** Of the counts only what is missing decides. */
   List<Object> fingerprint() {
     boolean lost = sent - notified > queued[0] + queued[1] + waiting;
-    return List.of(
-        mode,
-        queued[0],
-        queued[1],
-        entered[0],
-        entered[1],
-        said[0],
-        said[1],
-        waiting > 0,
-        lost,
-        peerClosed,
-        silent);
+    return List.of(mode, queued[0], queued[1], waiting > 0, lost);
   }
 }

@@ -132,6 +132,7 @@ final class ExploredRequester {
             () -> 0,
             TestContext.GRACE_NANOS,
             new RegionTable(),
+            new ReferenceBudget(0, _ -> {}),
             new AtomicLong());
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
     peer = new TcpPeer(TRANSPORT, engine, address, OWNER);

@@ -29,6 +29,9 @@ enum ExploredRule {
   ERRORS_BEFORE_CLOSE("the error queue is read before close", "STUCK", Half.SOURCE),
   SENDFILE_WORD("only the requester's word ends a reference", "UNSAFE", Half.SOURCE),
   WORD_FOR_EVERY_READ("a word for every READ entered", "UNSAFE", Half.SOURCE),
+  RESET_BEFORE_WORD(
+      "a word by another connection counts once this end is reset", "UNSAFE", Half.SOURCE),
+  EARLY_WORD("a word ahead of its READ lets nothing be referred to", "STUCK", Half.SOURCE),
   SILENCE_IS_QUARANTINE("a dead or frozen peer: quarantine", "UNSAFE", Half.SOURCE),
   DEADLINE_FREES_NOTHING("a deadline frees nothing", "UNSAFE", Half.DESTINATION),
   ENTRY_CHECKS_TICKET(
@@ -96,7 +99,12 @@ enum ExploredRule {
   private static List<String> modes(@Nullable ExploredRule rule) {
     return switch (rule) {
       case ZEROCOPY_NOTIFIED, ZEROCOPY_ABORT, ERRORS_BEFORE_CLOSE -> List.of("ZEROCOPY");
-      case SENDFILE_WORD, WORD_FOR_EVERY_READ, SILENCE_IS_QUARANTINE -> List.of("SENDFILE");
+      case SENDFILE_WORD,
+          WORD_FOR_EVERY_READ,
+          RESET_BEFORE_WORD,
+          EARLY_WORD,
+          SILENCE_IS_QUARANTINE ->
+          List.of("SENDFILE");
       case null -> List.of("COPY", "ZEROCOPY", "SENDFILE");
       default -> List.of("COPY");
     };

@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -57,12 +58,17 @@ final class ExploredSource implements World {
 
   private final String without;
   private final ReceiptIssuer receipts =
-      new ReceiptIssuer("orbitte-tcp", OWNER, Map.of(Side.SOURCE, Set.of(Evidence.LOCAL_QUIESCED)));
+      new ReceiptIssuer(
+          "orbitte-tcp",
+          OWNER,
+          Map.of(Side.SOURCE, Set.of(Evidence.LOCAL_QUIESCED, Evidence.PEER_RECEIPT)));
   private final TcpRegistration registration;
   private final GrantTable table;
   private final TcpSourceHold hold;
   private final ExploredReferences references;
   private final Link[] links;
+  private final List<ReplyConnection> connections = new ArrayList<>();
+  private final boolean[] said = new boolean[2];
   private final List<ExploredHandler> handlers = new ArrayList<>();
   private Requester requester = Requester.ALIVE;
   private Source source = Source.HELD;
@@ -99,12 +105,17 @@ final class ExploredSource implements World {
         new TcpSourceHold(
             table,
             new GrantForm(grant, REQUESTER, TOKEN, new long[] {MEMORY.byteSize()}),
-            List.of(MEMORY),
-            List.of(registration));
+            List.of(new SourceRange(MEMORY, -1, 0)),
+            List.of(registration),
+            new SourceReferences(new ReferenceBudget(MEMORY.byteSize(), _ -> {}), 8));
     table.add(hold);
     references = new ExploredReferences(ExploredReferences.Mode.valueOf(mode), this::rule);
     links = new Link[connections];
     java.util.Arrays.fill(links, Link.OPEN);
+    for (int i = 0; i < connections; i++) {
+      int link = i;
+      this.connections.add(() -> shut(link));
+    }
     handlers.add(new ExploredHandler(this, 0, 0));
     handlers.add(new ExploredHandler(this, 1, connections - 1));
   }
@@ -119,6 +130,38 @@ final class ExploredSource implements World {
 
   static @Nullable FaultCode enter(TcpSourceHold found) {
     return found.enter(TOKEN.high(), TOKEN.low(), REQUESTER);
+  }
+
+  /** Whether a reply goes by reference, as {@link OwnerConnection} asks. */
+  boolean refers(@Nullable TcpSourceHold found, int read, int link) {
+    if (references.mode() != ExploredReferences.Mode.SENDFILE) {
+      return references.mode() == ExploredReferences.Mode.ZEROCOPY;
+    }
+    if (said[read] && !rule("early_word")) {
+      // As if nothing had been said.
+      Objects.requireNonNull(found).refer(100 + read, connections.get(link));
+      return true;
+    }
+    // Without the rule the call's return is taken for its end.
+    return !rule("sendfile_word")
+        || Objects.requireNonNull(found).refer(1 + read, connections.get(link));
+  }
+
+  private void shut(int link) {
+    if (links[link] == Link.OPEN) {
+      links[link] = Link.SHUT;
+    }
+  }
+
+  /** The requester's word on a reply, by the connection of the reply or by another. */
+  private void say(int read, boolean bySame) {
+    said[read] = true;
+    ReplyConnection own = connections.get(handlers.get(read).link());
+    ReplyConnection by = bySame || !rule("reset_before_word") ? own : () -> {};
+    hold.said(1 + read, by);
+    if (!rule("word_for_every_read")) {
+      hold.said(2 - read, by);
+    }
   }
 
   ExploredReferences references() {
@@ -181,11 +224,11 @@ final class ExploredSource implements World {
         }
         if (references.mode() == ExploredReferences.Mode.SENDFILE
             && handler.replied()
+            && open(handler.link())
             && !references.queued(i)
-            && !references.said(i)) {
+            && !said[i]) {
           steps.step(
-              "the requester says: READ " + (i + 1) + " was read to its end",
-              () -> references.say(i));
+              "the requester says: READ " + (i + 1) + " was read to its end", () -> say(i, true));
         }
       }
       if (!complete) {
@@ -195,14 +238,17 @@ final class ExploredSource implements World {
         int link = i;
         if (links[i] == Link.OPEN || links[i] == Link.SHUT) {
           steps.step(
-              "the requester closes connection " + (i + 1) + " and says so",
+              "the requester closes connection " + (i + 1),
               () -> {
                 links[link] = Link.PEER_CLOSED;
-                references.peerClosed();
+                if (references.mode() == ExploredReferences.Mode.ZEROCOPY) {
+                  references.purge();
+                }
               });
         }
       }
     }
+    offerWordsElsewhere(steps);
     if (requester == Requester.FROZEN) {
       steps.fault("the requester thaws", () -> become(Requester.ALIVE));
     }
@@ -211,9 +257,28 @@ final class ExploredSource implements World {
     }
   }
 
+  /** By another connection, once the requester's end of the first is closed. */
+  private void offerWordsElsewhere(Steps steps) {
+    if (references.mode() != ExploredReferences.Mode.SENDFILE || requester != Requester.ALIVE) {
+      return;
+    }
+    for (int i = 0; i < 2; i++) {
+      int read = i;
+      boolean closed = links[0] == Link.PEER_CLOSED || links[0] == Link.CLOSED;
+      if (closed && handlers.get(i).received() && !said[i]) {
+        steps.step(
+            "the requester says by another connection: that of READ " + (i + 1) + " is closed",
+            () -> say(read, false));
+      }
+    }
+  }
+
   private void become(Requester next) {
     requester = next;
-    references.silent(next != Requester.ALIVE);
+    if (next != Requester.ALIVE && !rule("silence_is_quarantine")) {
+      say(0, true);
+      say(1, true);
+    }
   }
 
   /** Only modes that refer have anything here, and then there is one connection. */
@@ -221,7 +286,13 @@ final class ExploredSource implements World {
     Link link = links[0];
     for (int i = 0; i < 2; i++) {
       int read = i;
-      boolean up = link == Link.OPEN || link == Link.SHUT || link == Link.CLOSED;
+      boolean sendfile = references.mode() == ExploredReferences.Mode.SENDFILE;
+      // What the owner has reset is dropped; what only its peer has closed may still be sent.
+      boolean up =
+          link == Link.OPEN
+              || link == Link.SHUT
+              || (link == Link.CLOSED && !sendfile)
+              || (link == Link.PEER_CLOSED && sendfile);
       if (references.queued(i) && up && requester != Requester.DEAD) {
         steps.step(
             references.mode() == ExploredReferences.Mode.SENDFILE
@@ -232,6 +303,18 @@ final class ExploredSource implements World {
               touched();
             });
       }
+    }
+    boolean ended = link == Link.SHUT || link == Link.PEER_CLOSED;
+    if (references.mode() == ExploredReferences.Mode.SENDFILE
+        && ended
+        && handlers.stream().noneMatch(ExploredHandler::busy)) {
+      steps.step(
+          "the owner's thread resets the connection",
+          () -> {
+            links[0] = Link.CLOSED;
+            references.purge();
+            hold.reset(connections.get(0));
+          });
     }
     if (references.mode() != ExploredReferences.Mode.ZEROCOPY) {
       return;
@@ -302,6 +385,9 @@ final class ExploredSource implements World {
         handlers.stream().map(ExploredHandler::fingerprint).toList(),
         references.fingerprint(),
         ExploredFields.gate(hold),
+        String.valueOf(ExploredFields.value(hold, "references")),
+        said[0],
+        said[1],
         table.size(),
         receipts.openSubjects(),
         requester,

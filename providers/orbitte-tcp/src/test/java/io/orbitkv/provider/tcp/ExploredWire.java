@@ -79,7 +79,8 @@ final class ExploredWire {
     Chunk chunk = arrived.element();
     BUFFER.fill((byte) 0x55);
     if (chunk.header() > 0) {
-      ReplyHeader.writeData(BUFFER, chunk.requestId(), ExploredRequester.OWNER, chunk.header());
+      ReplyHeader.writeData(
+          BUFFER, chunk.requestId(), ExploredRequester.OWNER, chunk.header(), false);
     }
     header.decode(BUFFER, ExploredRequester.OWNER);
   }

@@ -18,7 +18,11 @@ import io.orbitkv.api.spi.Registration;
 import io.orbitkv.api.spi.SourceHold;
 import io.orbitkv.api.spi.Ticket;
 import io.orbitkv.api.spi.Transport;
-import java.lang.foreign.Arena;
+import io.orbitkv.ffm.Fd;
+import io.orbitkv.ffm.Mapping;
+import io.orbitkv.ffm.Memfd;
+import io.orbitkv.ffm.PageSize;
+import io.orbitkv.ffm.Protection;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -33,9 +37,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class Host implements AutoCloseable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
+  /** Regions begin behind the start of their file, as those of a pool may. */
+  private static final long FILE_OFFSET = 1 << 16;
+
   final TestContext context;
   final Transport transport;
-  private final Arena arena = Arena.ofShared();
+  private final List<Mapping> memory = new CopyOnWriteArrayList<>();
+  private final List<Fd> files = new CopyOnWriteArrayList<>();
   private final List<Registration> registrations = new CopyOnWriteArrayList<>();
   private final List<SourceHold> holds = new CopyOnWriteArrayList<>();
   private final List<Ticket> tickets = new CopyOnWriteArrayList<>();
@@ -63,12 +71,16 @@ final class Host implements AutoCloseable {
   }
 
   Region region(long bytes, Permission permission) {
-    MemorySegment memory = arena.allocate(bytes, 4_096);
+    long rounded = PageSize.roundUp(bytes);
+    Fd file = Memfd.create("orbitte-tcp-test", FILE_OFFSET + rounded);
+    Mapping mapping = Mapping.map(file, FILE_OFFSET, rounded, Protection.READ_WRITE, true);
+    memory.add(mapping);
+    files.add(file);
     return new Region(
         new RegionId(NUMBERS.incrementAndGet(), 1),
-        -1,
-        0,
-        memory,
+        file.number(),
+        FILE_OFFSET,
+        mapping.segment().asSlice(0, bytes),
         MemoryKind.HOST,
         permission,
         Region.Backing.BORROWED);
@@ -189,7 +201,8 @@ final class Host implements AutoCloseable {
     if (!context.threadsEnded()) {
       throw new AssertionError("a thread outlived its transport");
     }
-    arena.close();
+    memory.forEach(Mapping::close);
+    files.forEach(Fd::close);
     if (context.receipts().openSubjects() != 0 || context.places.get() != 0) {
       throw new AssertionError(
           context.receipts().openSubjects() + " receipts, " + context.places + " places left");

@@ -16,7 +16,12 @@ final class RawRequester implements AutoCloseable {
   static final long MAGIC = 0x4F4B565443500D0AL;
 
   /** A reply's header. */
-  record Reply(int kind, int fault, long requestId, Epoch epoch, long payload) {}
+  record Reply(int kind, int flags, int fault, long requestId, Epoch epoch, long payload) {
+    /** One without flags. */
+    Reply(int kind, int fault, long requestId, Epoch epoch, long payload) {
+      this(kind, 0, fault, requestId, epoch, payload);
+    }
+  }
 
   final Socket socket = new Socket();
   final OutputStream out;
@@ -39,6 +44,29 @@ final class RawRequester implements AutoCloseable {
       throw new AssertionError("the owner refuses");
     }
     return requester;
+  }
+
+  /** As above, of one that says words; {@code required} feature bits. */
+  static RawRequester saying(Host owner, Epoch self, int required) throws IOException {
+    RawRequester requester = new RawRequester(owner.transport.endpoint());
+    byte[] preface = preface(MAGIC, 1, required, self, owner.transport.epoch());
+    preface[23] = 3;
+    requester.out.write(preface);
+    byte[] answer = requester.in.readNBytes(64);
+    if (answer.length != 64 || ByteBuffer.wrap(answer).getShort(10) != 0) {
+      throw new AssertionError("the owner refuses");
+    }
+    return requester;
+  }
+
+  /** A word on the reply to a READ, under a hold's own token. */
+  static ByteBuffer word(long requestId, SourceHold hold) {
+    ByteBuffer form = ByteBuffer.wrap(hold.wireForm());
+    ByteBuffer frame = ByteBuffer.allocate(48);
+    frame.putInt(0, 48).put(4, (byte) 5).putLong(8, requestId);
+    frame.putLong(16, hold.grant().id()).putLong(24, hold.grant().generation());
+    frame.putLong(32, form.getLong(56)).putLong(40, form.getLong(64));
+    return frame;
   }
 
   static byte[] preface(long magic, int version, int required, Epoch self, Epoch expected) {
@@ -92,6 +120,7 @@ final class RawRequester implements AutoCloseable {
     }
     return new Reply(
         header.get(0),
+        header.get(1),
         header.getShort(2),
         header.getLong(8),
         new Epoch(header.getLong(16), header.getLong(24)),

@@ -1,10 +1,8 @@
 package io.orbitkv.provider.tcp;
 
 import io.orbitkv.api.Epoch;
-import io.orbitkv.api.Evidence;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.ReceiptIssuer;
-import io.orbitkv.api.Side;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.api.spi.AdmissionBudget;
 import io.orbitkv.api.spi.Meters;
@@ -12,7 +10,6 @@ import io.orbitkv.api.spi.ProviderContext;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
@@ -44,12 +41,11 @@ final class TestContext implements ProviderContext {
     this.graceNanos = graceNanos;
     this.limit = limit;
     this.options.putAll(options);
-    Set<Evidence> quiesced = Set.of(Evidence.LOCAL_QUIESCED);
     receipts =
         new ReceiptIssuer(
             "orbitte-tcp",
             Epoch.random(),
-            Map.of(Side.DESTINATION, quiesced, Side.SOURCE, quiesced));
+            new OrbitteTcpProvider().capabilities(options).evidence());
   }
 
   long meter(String name) {

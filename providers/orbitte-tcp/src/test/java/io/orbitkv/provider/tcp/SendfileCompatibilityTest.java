@@ -1,0 +1,145 @@
+package io.orbitkv.provider.tcp;
+
+import io.orbitkv.api.spi.Transport;
+import io.orbitkv.api.spi.TransportProvider;
+import io.orbitkv.tck.BackpressureTck;
+import io.orbitkv.tck.Behaviour;
+import io.orbitkv.tck.CapabilityTruthTck;
+import io.orbitkv.tck.ConcurrencyTck;
+import io.orbitkv.tck.DrainTck;
+import io.orbitkv.tck.EpochTck;
+import io.orbitkv.tck.FaultLever;
+import io.orbitkv.tck.FaultTck;
+import io.orbitkv.tck.LifecycleTck;
+import io.orbitkv.tck.PluginPackagingTck;
+import io.orbitkv.tck.ProviderFixture;
+import io.orbitkv.tck.RegistrationTck;
+import io.orbitkv.tck.RevokeTck;
+import io.orbitkv.tck.TcpLever;
+import io.orbitkv.tck.TicketTck;
+import io.orbitkv.tck.TransferTck;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Nested;
+
+/** The same of a source that sends by reference, whatever the length of a piece. */
+class SendfileCompatibilityTest {
+  /** What the kit needs to know of this provider. */
+  private static final class Fixture implements ProviderFixture {
+    @Override
+    public TransportProvider provider() {
+      return new OrbitteTcpProvider();
+    }
+
+    @Override
+    public Map<String, String> options() {
+      return Host.options("source", "sendfile", "sendfile-least", "1");
+    }
+
+    @Override
+    public Map<Behaviour, String> declined() {
+      return Map.of(Behaviour.PACKAGE, "the plugin is tested where it is packaged, by orbitkv tck");
+    }
+
+    @Override
+    public Optional<FaultLever> lever(Transport owner) {
+      return Optional.of(TcpLever.before(owner));
+    }
+  }
+
+  @Nested
+  class Lifecycle extends LifecycleTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Registration extends RegistrationTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Transfer extends TransferTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Ticket extends TicketTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Drain extends DrainTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Epoch extends EpochTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Revoke extends RevokeTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Fault extends FaultTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Concurrency extends ConcurrencyTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class Backpressure extends BackpressureTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class CapabilityTruth extends CapabilityTruthTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+
+  @Nested
+  class PluginPackaging extends PluginPackagingTck {
+    @Override
+    protected ProviderFixture fixture() {
+      return new Fixture();
+    }
+  }
+}
