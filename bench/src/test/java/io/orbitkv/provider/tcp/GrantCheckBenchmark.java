@@ -47,7 +47,13 @@ public class GrantCheckBenchmark {
     for (int id = 1; id <= grants; id++) {
       GrantForm form =
           new GrantForm(new GrantId(id, 1, owner), requester, token, new long[] {1 << 20});
-      table.add(new TcpSourceHold(table, form, List.of(), List.of()));
+      table.add(
+          new TcpSourceHold(
+              table,
+              form,
+              List.of(),
+              List.of(),
+              new SourceReferences(new ReferenceBudget(0, _ -> {}), 1 << 20)));
     }
   }
 
