@@ -72,13 +72,15 @@ public final class BlockLease implements AutoCloseable {
    * @throws IllegalArgumentException if the block is not of this lease
    * @throws IndexOutOfBoundsException if the destination is too short
    * @throws IllegalStateException if this lease or its client is closed
-   * @throws TransportException GRANT_ENDED if the lease had expired before the copy began
+   * @throws TransportException GRANT_ENDED if the lease had expired before the copy began, DENIED
+   *     in a forked child
    */
   public void copyTo(LeasedBlock block, MemorySegment destination) {
     Place place = places.get(block);
     if (place == null) {
       throw new IllegalArgumentException("block " + block + " is not of this lease");
     }
+    OwnProcess.check();
     enter();
     try {
       if (expired()) {

@@ -46,6 +46,7 @@ record Bootstrap(
     FrameChannel channel = new FrameChannel(connect(socket));
     boolean done = false;
     try {
+      ChannelConfig.checkOfProcess(socket);
       checkUser(socket, channel.stream().peerCredentials().uid(), options);
       channel.receiveBy(System.nanoTime() + options.timeout().toNanos());
       Frame frame = greet(socket, channel, options);
@@ -66,6 +67,7 @@ record Bootstrap(
   }
 
   private static UnixStream connect(Path socket) {
+    ChannelConfig.checkOfProcess(socket);
     try {
       return UnixStream.connect(socket);
     } catch (NativeException e) {

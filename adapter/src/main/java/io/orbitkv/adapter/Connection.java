@@ -44,6 +44,7 @@ final class Connection {
   private final @Nullable PidFd manager;
   private final long roomNanos;
   private volatile @Nullable TransportException lost;
+  private volatile boolean managerExited;
 
   /** Takes over what a Manager has welcomed, but for its arenas. */
   Connection(Path socket, Bootstrap bootstrap, Duration timeout) {
@@ -73,6 +74,24 @@ final class Connection {
     return lost == null;
   }
 
+  /**
+   * Whether the Manager's process lives, by its pidfd alone; by the connection where the process
+   * can not be known. After the end of this connection: what was last seen.
+   */
+  boolean managerAlive() {
+    if (manager == null) {
+      return alive();
+    }
+    if (!managerExited) {
+      try {
+        managerExited = manager.hasExited();
+      } catch (IllegalStateException _) {
+        return !managerExited; // closed with this connection
+      }
+    }
+    return !managerExited;
+  }
+
   Epoch epoch() {
     return epoch;
   }
@@ -94,6 +113,15 @@ final class Connection {
     return calls
         .start(opcode, descriptor, scalar0, scalar1, roomNanos)
         .thenApply(Answers::unlessRefused);
+  }
+
+  /**
+   * As {@link #command}, for a publish: throws if nothing was submitted.
+   *
+   * @throws SaveNotSubmitted if the command is proven not to be in the ring
+   */
+  RingCall open(Opcode opcode, byte[] descriptor, long scalar0, long scalar1) {
+    return calls.open(opcode, descriptor, scalar0, scalar1, roomNanos);
   }
 
   /** A command whose answer nobody needs. */
@@ -157,7 +185,8 @@ final class Connection {
     }
   }
 
-  private void refuseOwnThreads(String what) {
+  /** Throws on a thread whose work an answer may need. */
+  void refuseOwnThreads(String what) {
     if (Thread.currentThread() == reader || calls.onTeller()) {
       throw new IllegalStateException(
           what + " would block a thread that its answer may need; call it from another thread");
@@ -166,6 +195,7 @@ final class Connection {
 
   private CompletableFuture<Frame> submit(
       FrameKind kind, long id, MemorySegment body, Fd... descriptors) {
+    OwnProcess.check();
     CompletableFuture<Frame> answer = new CompletableFuture<>();
     outstanding.put(id, answer);
     TransportException gone = lost;

@@ -9,7 +9,6 @@ import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.MemoryOffer;
 import io.orbitkv.adapter.wire.Names;
 import io.orbitkv.adapter.wire.Opcode;
-import io.orbitkv.adapter.wire.PublishEntry;
 import io.orbitkv.adapter.wire.RegistrationId;
 import io.orbitkv.adapter.wire.SharedMapping;
 import io.orbitkv.api.Epoch;
@@ -23,7 +22,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -45,12 +43,12 @@ public final class ManagerClient implements AutoCloseable {
   private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
   private static final long QUERY_FLAG_FETCH = 1;
   private static final long QUERY_FLAG_PREFIX = 2;
-  private static final long PUBLISH_FLAG_DIGEST = 1;
 
   private final Path socket;
   private final ClientOptions options;
   private final Connection connection;
   private final List<SharedMapping> arenas;
+  private final Publications publications;
   private final Set<BlockLease> leases = ConcurrentHashMap.newKeySet();
 
   /** Queries whose answer has not been dealt with; none begins after {@code closed}. */
@@ -63,6 +61,7 @@ public final class ManagerClient implements AutoCloseable {
     this.options = options;
     this.arenas = bootstrap.arenas();
     this.connection = new Connection(socket, bootstrap, options.timeout());
+    this.publications = new Publications(this, connection, PublishBudget.OF_PROCESS);
   }
 
   /**
@@ -70,12 +69,23 @@ public final class ManagerClient implements AutoCloseable {
    *
    * @throws TransportException PEER_LOST if no Manager answers behind the socket, DENIED if another
    *     user holds it or refuses this one, UNSUPPORTED for another protocol version, EXHAUSTED if
-   *     the Manager has no free session, INVALID if the path is too long
+   *     the Manager has no free session, INVALID if the path is too long, or is not the socket of
+   *     this process's {@link ChannelConfig}
    */
   public static ManagerClient connect(Path socket, ClientOptions options) {
-    ManagerClient client = new ManagerClient(socket, options, Bootstrap.run(socket, options));
+    ClientOptions applied = ChannelConfig.appliedTo(options);
+    ManagerClient client = new ManagerClient(socket, applied, Bootstrap.run(socket, applied));
     client.connection.start();
     return client;
+  }
+
+  /**
+   * Connects to the Manager of this process's {@link ChannelConfig}.
+   *
+   * @throws TransportException as above, and INVALID if there is none
+   */
+  public static ManagerClient connect(ClientOptions options) {
+    return connect(ChannelConfig.socketOfProcess(), options);
   }
 
   /** The identity of the Manager's incarnation. */
@@ -88,8 +98,16 @@ public final class ManagerClient implements AutoCloseable {
     return connection.session();
   }
 
-  /** Whether the connection stands; false for ever once it was lost or closed. */
+  /**
+   * Whether the Manager's process lives, by its pidfd and whatever the connection is; by the
+   * connection where that process can not be known. False is final. Never blocks.
+   */
   public boolean peerAlive() {
+    return connection.managerAlive();
+  }
+
+  /** Whether the connection stands; false for ever once it was lost or closed. Never blocks. */
+  public boolean connected() {
     return connection.alive();
   }
 
@@ -110,6 +128,7 @@ public final class ManagerClient implements AutoCloseable {
       Mapping mapping = Mapping.map(memfd, 0, bytes, Protection.READ_WRITE, false);
       boolean done = false;
       try {
+        mapping.dontFork();
         MemoryOffer offer = new MemoryOffer(MemoryOffer.HOST_SHARED, 0, bytes);
         Frame answer =
             control("register", FrameKind.REGISTER, FrameKind.REGISTERED, offer.encode(), memfd);
@@ -125,7 +144,7 @@ public final class ManagerClient implements AutoCloseable {
   }
 
   /** As {@link #publish(List, PublishOptions)}, with the default options. */
-  public CompletableFuture<List<PublishResult>> publish(List<Piece> pieces) {
+  public Publication publish(List<Piece> pieces) {
     return publish(pieces, PublishOptions.DEFAULTS);
   }
 
@@ -134,56 +153,35 @@ public final class ManagerClient implements AutoCloseable {
    * at most.
    *
    * @param pieces 1 to 16,384, of memory of this client
-   * @return one result per piece, in order; exceptionally with a {@link TransportException} if the
-   *     whole was refused (EXHAUSTED, INVALID, CLOSING) or the connection was lost (PEER_LOST:
-   *     whether blocks were stored is unknown)
+   * @return the publish that was submitted
+   * @throws SaveNotSubmitted if the command is proven not to have got into the ring: EXHAUSTED (so
+   *     many publishes of this process have not ended, or threads are in here), DEADLINE (the ring
+   *     stayed full), PEER_LOST, INVALID, DENIED in a forked child
    */
-  public CompletableFuture<List<PublishResult>> publish(
-      List<Piece> pieces, PublishOptions publish) {
-    byte[] descriptor = encode(pieces);
-    List<Piece> asked = List.copyOf(pieces);
-    return connection
-        .command(Opcode.PUBLISH, descriptor, flags(publish), 0)
-        .thenApply(answer -> Answers.published(answer, asked));
-  }
-
-  private static long flags(PublishOptions publish) {
-    return publish.digest() ? PUBLISH_FLAG_DIGEST : 0;
-  }
-
-  private byte[] encode(List<Piece> pieces) {
-    if (pieces.isEmpty() || pieces.size() > PublishEntry.LIMIT) {
-      throw new IllegalArgumentException(
-          "publish of " + pieces.size() + " blocks; allowed are 1 to " + PublishEntry.LIMIT);
-    }
-    List<PublishEntry> entries = new ArrayList<>(pieces.size());
-    for (Piece piece : pieces) {
-      if (!piece.memory().isOf(this)) {
-        throw new IllegalArgumentException(
-            "block " + piece.name() + " is in memory of another client; publish it there");
-      }
-      RegistrationId id = piece.memory().registration();
-      entries.add(
-          new PublishEntry(piece.name(), id.id(), id.generation(), piece.offset(), piece.bytes()));
-    }
-    return PublishEntry.encode(entries);
+  public Publication publish(List<Piece> pieces, PublishOptions publish) {
+    return publications.submit(pieces, publish);
   }
 
   /**
    * Publishes blocks and waits.
    *
-   * @throws TransportException as above, and DEADLINE if the timeout was shorter; the publish goes
-   *     on then
+   * @throws SaveNotSubmitted as above
+   * @throws TransportException as {@link Publication#await}, and DEADLINE if the timeout was
+   *     shorter; the publish goes on then
    */
   public List<PublishResult> publish(List<Piece> pieces, PublishOptions publish, Duration timeout) {
-    byte[] descriptor = encode(pieces);
-    return Answers.published(
-        connection.command(Opcode.PUBLISH, descriptor, flags(publish), 0, timeout, null), pieces);
+    connection.refuseOwnThreads("publish");
+    return publish(pieces, publish).await(timeout).orElseThrow(() -> Publications.pending(timeout));
   }
 
   /** As {@link #publish(List, PublishOptions, Duration)}, with the default options. */
   public List<PublishResult> publish(List<Piece> pieces, Duration timeout) {
     return publish(pieces, PublishOptions.DEFAULTS, timeout);
+  }
+
+  /** What this client's publishes are doing. Never blocks. */
+  public PublishActivity publishActivity() {
+    return publications.activity();
   }
 
   /**
@@ -290,6 +288,7 @@ public final class ManagerClient implements AutoCloseable {
    */
   @Override
   public void close() {
+    OwnProcess.check();
     if (!closed.compareAndSet(false, true)) {
       return;
     }

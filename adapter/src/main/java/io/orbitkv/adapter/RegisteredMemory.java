@@ -1,6 +1,7 @@
 package io.orbitkv.adapter;
 
 import io.orbitkv.adapter.wire.RegistrationId;
+import io.orbitkv.api.TransportException;
 import io.orbitkv.ffm.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,8 +38,13 @@ public final class RegisteredMemory implements AutoCloseable {
     return client == other;
   }
 
-  /** The memory, readable and writable, zero at first; any use after {@link #close()} throws. */
+  /**
+   * The memory, readable and writable, zero at first; any use after {@link #close()} throws.
+   *
+   * @throws TransportException DENIED in a forked child, which has no mapping of it
+   */
   public MemorySegment segment() {
+    OwnProcess.check();
     return mapping.segment();
   }
 

@@ -22,14 +22,18 @@ final class RequestRing {
   }
 
   /** Puts a command in and wakes the Manager if it sleeps; false if there is no room. */
-  boolean offer(Opcode opcode, long id, long scalar0, long scalar1, byte[] descriptor) {
+  boolean offer(RingCall call, Opcode opcode, long scalar0, long scalar1, byte[] descriptor) {
     lock.lock();
     try {
       if (closed) {
         throw new IllegalStateException("this client is closed; connect again");
       }
       boolean offered =
-          requests.offer(opcode, id, scalar0, scalar1, MemorySegment.ofArray(descriptor));
+          requests.offer(opcode, call.id(), scalar0, scalar1, MemorySegment.ofArray(descriptor));
+      if (offered) {
+        // Before anything that can fail: from here on nobody can say that it was not submitted.
+        call.wasSubmitted();
+      }
       if (offered && requests.consumerSleeps()) {
         memory.requests().signal();
       }

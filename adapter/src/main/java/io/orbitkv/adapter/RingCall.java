@@ -26,6 +26,7 @@ final class RingCall {
   private Kind kind;
   private volatile @Nullable Taken reply;
   private volatile @Nullable TransportException fault;
+  private boolean submitted;
 
   RingCall(long id, Kind kind) {
     this.id = id;
@@ -35,6 +36,16 @@ final class RingCall {
 
   long id() {
     return id;
+  }
+
+  /** Its command is in the ring; by the thread that submits it. */
+  void wasSubmitted() {
+    submitted = true;
+  }
+
+  /** Whether its command is in the ring; for the thread that submits it. */
+  boolean submitted() {
+    return submitted;
   }
 
   Kind kind() {

@@ -85,6 +85,24 @@ final class RingCalls {
     return call.future();
   }
 
+  /**
+   * As {@link #start}, with its number.
+   *
+   * @throws SaveNotSubmitted if the command is proven not to be in the ring
+   */
+  RingCall open(Opcode opcode, byte[] descriptor, long scalar0, long scalar1, long roomNanos) {
+    RingCall call = new RingCall(ids.getAsLong(), RingCall.Kind.FUTURE);
+    try {
+      submit(call, opcode, descriptor, scalar0, scalar1, System.nanoTime() + roomNanos);
+    } catch (TransportException e) {
+      if (call.submitted()) {
+        throw e;
+      }
+      throw new SaveNotSubmitted(e);
+    }
+    return call;
+  }
+
   /** A command whose answer nobody needs. Throws PEER_LOST, or DEADLINE if there was no room. */
   void send(Opcode opcode, long scalar0, long scalar1, long roomNanos) {
     RingCall call = new RingCall(ids.getAsLong(), RingCall.Kind.IGNORED);
@@ -159,6 +177,7 @@ final class RingCalls {
 
   private void submit(
       RingCall call, Opcode opcode, byte[] descriptor, long scalar0, long scalar1, long deadline) {
+    OwnProcess.check();
     outstanding.put(call.id(), call);
     boolean submitted = false;
     boolean opened = false;
@@ -172,7 +191,7 @@ final class RingCalls {
         opened = true;
       }
       submitted =
-          requests.offer(opcode, call.id(), scalar0, scalar1, descriptor)
+          requests.offer(call, opcode, scalar0, scalar1, descriptor)
               || offerLater(call, opcode, descriptor, scalar0, scalar1, deadline);
       gone = lost;
       if (!submitted && gone != null) {
@@ -206,7 +225,7 @@ final class RingCalls {
     forRoom.incrementAndGet();
     try {
       do {
-        if (requests.offer(opcode, call.id(), scalar0, scalar1, descriptor)) {
+        if (requests.offer(call, opcode, scalar0, scalar1, descriptor)) {
           return true;
         }
       } while (await(() -> requests.hasRoom(descriptor.length) || call.over(), deadline)

@@ -1,7 +1,9 @@
 package io.orbitkv.cli;
 
+import io.orbitkv.adapter.ChannelConfig;
 import io.orbitkv.adapter.ManagerClient;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -14,8 +16,9 @@ final class SocketOption {
       names = "--socket",
       paramLabel = "PATH",
       description =
-          "Socket of the Manager. Default: ORBITKV_SOCKET, else the only running Manager of this"
-              + " user in /tmp.")
+          "Socket of the Manager. Default: ORBITKV_SOCKET, else that of the file that"
+              + " ORBITKV_CHANNEL_CONFIG names, else the only running Manager of this user in"
+              + " /tmp.")
   private @Nullable Path socket;
 
   /**
@@ -33,8 +36,12 @@ final class SocketOption {
       return socket;
     }
     String variable = System.getenv(VARIABLE);
-    return variable == null || variable.isEmpty()
-        ? SocketDiscovery.only(SocketDiscovery.DIRECTORY)
-        : Path.of(variable);
+    if (variable != null && !variable.isEmpty()) {
+      return Path.of(variable);
+    }
+    Optional<ChannelConfig> domain = ChannelConfig.ofProcess();
+    return domain.isPresent()
+        ? domain.get().socket()
+        : SocketDiscovery.only(SocketDiscovery.DIRECTORY);
   }
 }

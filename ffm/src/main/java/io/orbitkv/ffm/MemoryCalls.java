@@ -18,8 +18,10 @@ final class MemoryCalls {
   static final int PROT_WRITE = 2;
   static final int MAP_SHARED = 1;
   static final int MAP_POPULATE = 0x8000;
+  private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
   static final int MADV_DONTFORK = 10;
   static final int MADV_HUGEPAGE = 14;
+  static final int MADV_WIPEONFORK = 18;
   static final int MADV_POPULATE_READ = 22;
   static final int MADV_POPULATE_WRITE = 23;
   // asm-generic/resource.h
@@ -75,6 +77,19 @@ final class MemoryCalls {
       return own.orErrno(
           (long)
               MMAP.invokeExact(own.capture, 0L, bytes, protection, MAP_SHARED | flags, fd, offset));
+    } catch (Throwable t) {
+      throw Downcall.rethrow(t);
+    }
+  }
+
+  /** Maps zeroes for this process alone, readable and writable; returns the address. */
+  static long mmapAnonymous(long bytes) {
+    CallState own = CallState.own();
+    try {
+      return own.orErrno(
+          (long)
+              MMAP.invokeExact(
+                  own.capture, 0L, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0L));
     } catch (Throwable t) {
       throw Downcall.rethrow(t);
     }

@@ -21,6 +21,8 @@ public final class UnixStream implements AutoCloseable {
 
   private static final int UCRED_BYTES = 12; // struct ucred, linux/socket.h: pid, uid, gid
 
+  private static final long MOST_GROUPS = 65_536; // NGROUPS_MAX, linux/limits.h
+
   private final Fd fd;
   private final ReentrantLock sending = new ReentrantLock();
   private final ReentrantLock receiving = new ReentrantLock();
@@ -160,6 +162,18 @@ public final class UnixStream implements AutoCloseable {
           value.getAtIndex(JAVA_INT, 0),
           value.getAtIndex(JAVA_INT, 1),
           value.getAtIndex(JAVA_INT, 2));
+    }
+  }
+
+  /** The supplementary groups of who is at the other end, as they were when it connected. */
+  public int[] peerGroups() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment value = arena.allocate(JAVA_INT, MOST_GROUPS);
+      int result = SocketOption.PEER_GROUPS.read(fd, value);
+      if (result < 0) {
+        throw SocketOption.PEER_GROUPS.failed("getsockopt", fd, result);
+      }
+      return value.asSlice(0, result).toArray(JAVA_INT);
     }
   }
 

@@ -37,7 +37,7 @@ final class ManagerLink implements AutoCloseable {
    * @throws TransportException if the Manager can't be reached
    */
   synchronized ManagerClient client() {
-    if (client != null && client.peerAlive()) {
+    if (client != null && client.connected()) {
       return client;
     }
     disconnect();
@@ -61,7 +61,7 @@ final class ManagerLink implements AutoCloseable {
 
   /** Whether this Manager is there and always was the same incarnation. */
   synchronized boolean steady() {
-    return !replaced && client != null && client.peerAlive();
+    return !replaced && client != null && client.connected();
   }
 
   /**

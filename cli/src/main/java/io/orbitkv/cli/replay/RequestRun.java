@@ -54,12 +54,12 @@ final class RequestRun implements AutoCloseable {
     }
     try {
       int hits = read(names, client);
-      if (client.peerAlive()) {
+      if (client.connected()) {
         publish(names.subList(hits, names.size()), link, client);
       }
     } catch (IllegalStateException e) {
       // Another thread may have replaced a lost client, and closed this one, in the middle.
-      if (client.peerAlive()) {
+      if (client.connected()) {
         throw e;
       }
       tally.failed(FaultCode.PEER_LOST, "the session with " + client.socket() + " was lost");
@@ -123,7 +123,7 @@ final class RequestRun implements AutoCloseable {
         results.forEach(this::count);
       } catch (TransportException e) {
         tally.failed(e.code(), message(e));
-        if (!client.peerAlive()) {
+        if (!client.connected()) {
           return;
         }
       }

@@ -3,16 +3,13 @@ package io.orbitkv.cli.replay;
 import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.Piece;
+import io.orbitkv.adapter.Publication;
 import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.RegisteredMemory;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Registered memory out of which blocks are published to one client. Used by one thread. Once a
@@ -61,27 +58,26 @@ final class Staging implements AutoCloseable {
     for (int i = 0; i < names.size(); i++) {
       pieces.add(new Piece(names.get(i), memory, i * options.blockBytes(), options.blockBytes()));
     }
-    CompletableFuture<List<PublishResult>> answer = client.publish(pieces);
-    usable = false;
+    Publication publication = client.publish(pieces);
     try {
-      List<PublishResult> results = answer.get(options.deadline().toNanos(), TimeUnit.NANOSECONDS);
-      usable = true;
-      return results;
-    } catch (TimeoutException e) {
-      throw new TransportException(
-          FaultCode.DEADLINE,
-          "publish to "
-              + client.socket()
-              + ": no answer in "
-              + options.deadline().toMillis()
-              + " ms; raise --deadline",
-          e);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof TransportException refused) {
-        throw refused;
+      return publication
+          .await(options.deadline())
+          .orElseThrow(
+              () ->
+                  new TransportException(
+                      FaultCode.DEADLINE,
+                      "publish to "
+                          + client.socket()
+                          + ": no answer in "
+                          + options.deadline().toMillis()
+                          + " ms; raise --deadline"));
+    } catch (TransportException e) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException(e.getMessage());
       }
-      throw new TransportException(
-          FaultCode.INTERNAL, "publish to " + client.socket() + ": " + e.getCause(), e);
+      throw e;
+    } finally {
+      usable = !publication.retained();
     }
   }
 

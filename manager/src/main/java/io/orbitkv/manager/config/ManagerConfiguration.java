@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -17,6 +18,8 @@ import java.util.Set;
  * @param advertise IP literal to publish instead of {@code host}
  * @param socket where engine processes attach, if it was said: see {@link #socketPath(int)}
  * @param socketMode file mode of that socket, permission bits only
+ * @param socketOwner user who owns that socket's file, if it is not this process's own
+ * @param socketGroup group of that socket's file, whose members may attach
  * @param allowedUids ids of the users, other than its own, whose processes may attach
  * @param poolBytes memory of the pool, whole pages
  * @param backend name of the provider
@@ -48,6 +51,8 @@ public record ManagerConfiguration(
     Optional<String> advertise,
     Optional<Path> socket,
     int socketMode,
+    OptionalInt socketOwner,
+    OptionalInt socketGroup,
     Set<Long> allowedUids,
     long poolBytes,
     String backend,
@@ -93,6 +98,8 @@ public record ManagerConfiguration(
         values.get(Settings.ADVERTISE).map(IpLiteral::text),
         values.get(Settings.SOCKET),
         values.get(Settings.SOCKET_MODE),
+        values.get(Settings.SOCKET_OWNER),
+        values.get(Settings.SOCKET_GROUP),
         Set.copyOf(values.list(Settings.ALLOWED_UIDS)),
         values.poolBytes(),
         values.get(Settings.BACKEND),

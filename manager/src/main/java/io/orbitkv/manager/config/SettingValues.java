@@ -1,5 +1,6 @@
 package io.orbitkv.manager.config;
 
+import io.orbitkv.adapter.ChannelConfig;
 import io.orbitkv.api.spi.OptionSpec;
 import io.orbitkv.ffm.PageSize;
 import java.io.IOException;
@@ -30,6 +31,7 @@ public final class SettingValues {
   /** Read by the launcher. */
   private static final Set<String> OTHER_VARIABLES =
       Set.of(
+          ChannelConfig.VARIABLE,
           "ORBITKV_CONFIG",
           "ORBITKV_HOME",
           "ORBITKV_JAVA_HOME",
@@ -85,6 +87,7 @@ public final class SettingValues {
     Map<String, SettingValue> file = file(flags, environment);
     ConfigurationFile.checkKeys(file.values(), names);
     Map<String, SettingValue> given = gather(flags, environment, names, file);
+    DomainSettings.apply(given, environment);
     SettingValues values = new SettingValues(given, environment, file, owners.keySet());
     String backend = values.get(Settings.BACKEND);
     for (SettingValue value : given.values()) {

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Every setting of a Manager, in the order in which help and {@code --print-config} show them. */
 public final class Settings {
@@ -52,6 +53,26 @@ public final class Settings {
   public static final Setting<Integer> SOCKET_MODE =
       Setting.of(
           "socket-mode", "MODE", "600", Numbers::mode, "file mode of the Unix socket, octal");
+
+  /** Owner of the Unix socket. */
+  public static final Setting<OptionalInt> SOCKET_OWNER =
+      Setting.of(
+              "socket-owner",
+              "UID",
+              "",
+              Settings::optionalId,
+              "numeric id of the user who owns the Unix socket, and may attach")
+          .defaultsTo("this user", values -> "");
+
+  /** Group of the Unix socket. */
+  public static final Setting<OptionalInt> SOCKET_GROUP =
+      Setting.of(
+              "socket-group",
+              "GID",
+              "",
+              Settings::optionalId,
+              "numeric id of the group of the Unix socket, whose members may attach")
+          .defaultsTo("this user's group, not admitted", values -> "");
 
   /** Who may attach. */
   public static final Setting<Long> ALLOWED_UIDS =
@@ -261,6 +282,8 @@ public final class Settings {
           ADVERTISE,
           SOCKET,
           SOCKET_MODE,
+          SOCKET_OWNER,
+          SOCKET_GROUP,
           ALLOWED_UIDS,
           POOL_BYTES,
           BACKEND,
@@ -313,6 +336,10 @@ public final class Settings {
 
   private static Optional<Path> optionalPath(String text) {
     return text.isEmpty() ? Optional.empty() : Optional.of(path(text));
+  }
+
+  private static OptionalInt optionalId(String text) {
+    return text.isEmpty() ? OptionalInt.empty() : OptionalInt.of((int) Numbers.uid(text));
   }
 
   private static Path path(String text) {

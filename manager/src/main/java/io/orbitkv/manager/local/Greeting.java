@@ -14,7 +14,6 @@ import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.PeerCredentials;
 import io.orbitkv.ffm.PidFd;
-import io.orbitkv.ffm.UnixStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -92,7 +91,7 @@ final class Greeting {
       throw new TransportException(FaultCode.INVALID, "first frame is not HELLO");
     }
     PeerCredentials peer = channel.stream().peerCredentials();
-    checkUser(peer);
+    Admission.check(peer, channel.stream(), options);
     Hello hello = Hello.decode(frame.body());
     PidFd pidFd = pidFd(frame, peer);
     LocalSession session = null;
@@ -136,22 +135,6 @@ final class Greeting {
     } catch (NativeException | IllegalStateException e) {
       session.writer().abandon();
       LOG.debug("session {}: gone before its WELCOME: {}", session.slot(), e.getMessage());
-    }
-  }
-
-  private void checkUser(PeerCredentials peer) {
-    boolean admitted =
-        peer.uid() == UnixStream.currentUid()
-            || options.users().contains(Integer.toUnsignedLong(peer.uid()))
-            || (options.group().isPresent() && options.group().getAsInt() == peer.gid());
-    if (!admitted) {
-      throw new TransportException(
-          FaultCode.DENIED,
-          "user "
-              + peer.uid()
-              + " is not admitted; run as user "
-              + UnixStream.currentUid()
-              + ", or add the user to the Manager's configuration");
     }
   }
 

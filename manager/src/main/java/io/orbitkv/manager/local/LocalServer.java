@@ -132,6 +132,19 @@ public final class LocalServer implements AutoCloseable {
     return sessions.all().size();
   }
 
+  /** Sessions whose socket is open. */
+  public int connections() {
+    return sessions.withSocket();
+  }
+
+  /**
+   * Whether the process behind a session lives, by its pidfd alone: a socket that closed says
+   * nothing of it. False is final, and what is said of a session that has ended. Never blocks.
+   */
+  public boolean peerAlive(long session) {
+    return sessions.processAlive(session);
+  }
+
   /** Queries of all sessions that are not answered yet. */
   public int pendingQueries() {
     return options.limits().queries() - context.queries().availablePermits();

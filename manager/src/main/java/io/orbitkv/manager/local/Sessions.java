@@ -90,6 +90,20 @@ final class Sessions {
     return List.copyOf(processes);
   }
 
+  /** How many have a socket. */
+  synchronized int withSocket() {
+    return (int) byToken.values().stream().filter(Sessions::hasSocket).count();
+  }
+
+  /** Whether the process of a session that has not ended lives. */
+  synchronized boolean processAlive(long token) {
+    LocalSession session = byToken.get(token);
+    // Its pidfd is closed only once it is off the list.
+    return session != null
+        && processes.contains(session.process())
+        && !session.process().pidFd().hasExited();
+  }
+
   /** The session of that token, if it is of that process; null if not. */
   synchronized @Nullable LocalSession ofProcess(EngineProcess process, long token) {
     return process.session(token);

@@ -7,6 +7,9 @@ import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.Piece;
 import io.orbitkv.adapter.QueryOptions;
 import io.orbitkv.adapter.RegisteredMemory;
+import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.Names;
+import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.api.Epoch;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +35,8 @@ final class EngineMain {
           LocalServer.start(
               socket, LocalOptions.DEFAULTS, Epoch.random(), new ReferenceBlocks(1 << 20));
       System.out.println("ready");
+    } else if (arguments[0].equals("socketless")) {
+      keepALeaseOnly(socket);
     } else if (arguments[0].equals("busy")) {
       useForEver(socket);
     } else {
@@ -49,6 +54,16 @@ final class EngineMain {
     } while (read >= 0);
   }
 
+  /** Has a lease and no connection: the Manager has heard of its end, and answered. */
+  private static void keepALeaseOnly(Path socket) {
+    try (Channel channel = Channel.open(socket)) {
+      byte[] names = Names.encode(List.of(BlockName.of("m", new byte[] {1})));
+      var _ = channel.command(Opcode.QUERY, 1, names, 1_000_000_000L, 0);
+      var _ = channel.call(FrameKind.CLOSE, 2, Channel.EMPTY);
+      System.out.println(channel.welcome().session());
+    }
+  }
+
   /** Has something of everything under way at any moment, until it is killed. */
   private static void useForEver(Path socket) {
     ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
@@ -61,9 +76,31 @@ final class EngineMain {
         client.ping();
       }
       BlockLease lease = client.queryAndWait(List.of(NAME, name), QueryOptions.LOCAL);
-      published.join();
+      published.future().join();
       memory.close();
       lease.close();
+    }
+  }
+
+  /** The first line that a process prints. */
+  static String firstLine(Process process) throws IOException {
+    String line = process.inputReader(StandardCharsets.UTF_8).readLine();
+    return line == null ? "(ended)" : line;
+  }
+
+  /** Waits for that line, the first. */
+  static void awaitLine(Process process, String expected) throws IOException {
+    String line = firstLine(process);
+    if (!line.equals(expected)) {
+      throw new AssertionError("the process said '" + line + "' instead of " + expected);
+    }
+  }
+
+  /** Sends a signal, such as {@code -STOP}. */
+  static void signal(Process process, String signal) throws IOException, InterruptedException {
+    int code = new ProcessBuilder("kill", signal, String.valueOf(process.pid())).start().waitFor();
+    if (code != 0) {
+      throw new AssertionError("kill " + signal + " ended with " + code);
     }
   }
 

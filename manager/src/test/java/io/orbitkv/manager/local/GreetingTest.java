@@ -259,9 +259,9 @@ final class GreetingTest {
   @Test
   void aServerThatEndsLetsItsClientsKnow() {
     try (ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS)) {
-      assertThat(client.peerAlive()).isTrue();
+      assertThat(client.connected()).isTrue();
       assertThat(server.stop()).isTrue();
-      Channel.await("the client notices", () -> !client.peerAlive());
+      Channel.await("the client notices", () -> !client.connected());
       assertThatThrownBy(client::status)
           .isInstanceOfSatisfying(
               TransportException.class, e -> assertThat(e.code()).isEqualTo(FaultCode.PEER_LOST));

@@ -130,7 +130,8 @@ final class ProcessDeathTest {
             .hasSize(1);
         BlockLease lease = client.queryAndWait(List.of(EngineMain.NAME), QueryOptions.LOCAL);
         manager.destroyForcibly().waitFor();
-        Channel.await("the client notices", () -> !client.peerAlive());
+        Channel.await("the client notices", () -> !client.connected());
+        assertThat(client.peerAlive()).isFalse();
         assertThatThrownBy(() -> client.queryAndWait(List.of(EngineMain.NAME), QueryOptions.LOCAL))
             .isInstanceOfSatisfying(
                 TransportException.class, e -> assertThat(e.code()).isEqualTo(FaultCode.PEER_LOST))

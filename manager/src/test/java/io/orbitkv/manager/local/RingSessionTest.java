@@ -112,7 +112,7 @@ final class RingSessionTest {
     try (ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
         RegisteredMemory memory = client.allocate(4_096)) {
       client.ping();
-      assertThat(client.publish(List.of(Piece.of(name(1), memory))).join()).hasSize(1);
+      assertThat(client.publish(List.of(Piece.of(name(1), memory))).future().join()).hasSize(1);
       client.queryAndWait(List.of(name(1)), QueryOptions.LOCAL).close();
       long deadline = System.nanoTime() + Channel.LIMIT.toNanos();
       Map<String, Long> before = voluntarySwitches();
@@ -233,7 +233,7 @@ final class RingSessionTest {
       BlockName name = name(number * 300 + i);
       client.ping();
       CompletableFuture<List<PublishResult>> published =
-          client.publish(List.of(new Piece(name, memory, 0, 16)));
+          client.publish(List.of(new Piece(name, memory, 0, 16))).future();
       CompletableFuture<BlockLease> none =
           client.query(List.of(BlockName.of("no", new byte[] {1})), QueryOptions.LOCAL);
       if (i % 3 == 0) {

@@ -178,7 +178,7 @@ final class RoundTripTest {
       blocks.gate(gate);
       List<CompletableFuture<List<PublishResult>>> publishes = new ArrayList<>();
       for (int i = 0; i < 50; i++) {
-        publishes.add(client.publish(List.of(Piece.of(name("p" + i), memory))));
+        publishes.add(client.publish(List.of(Piece.of(name("p" + i), memory))).future());
       }
       client.queryAndWait(List.of(name("p0")), QueryOptions.LOCAL).close();
       assertThat(publishes).noneMatch(CompletableFuture::isDone);
