@@ -1,0 +1,134 @@
+"""One request's prefix, looked up in the Managers of all ranks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orbitkv import Client, OrbitKVError
+
+
+GRACE_SECONDS = 0.03
+"""A Manager answers at the deadline; one that is frozen does not."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Where one rank's blocks are: asked in the name of that rank."""
+
+    rank: int
+    client: Client
+    namespace: str
+
+
+class Probe:
+    """Asks for the blocks of a lookup that was answered by a clock, with time: is it still so?
+
+    What it finds is in the local Manager then, for who asks next. Never blocks.
+    """
+
+    def __init__(self, shards: Sequence[Shard], hashes: Sequence[bytes], timeout: float) -> None:
+        self._began = time.monotonic()
+        self._timeout = timeout
+        self._calls: list[tuple[Client, Any]] = []
+        for shard in shards:
+            names = [(shard.namespace, block_hash) for block_hash in hashes]
+            try:
+                call = shard.client.submit_warm_up(names, stop_at_first_miss=True, timeout=timeout, room_timeout=0)
+            except OrbitKVError:
+                continue
+            self._calls.append((shard.client, call))
+
+    def poll(self) -> bool | None:
+        """True: all Managers have answered before their time was over; False: one has not; None: not yet known."""
+        for client, call in self._calls:
+            client.pump()
+            if not call.done:
+                late = time.monotonic() > self._began + self._timeout + GRACE_SECONDS
+                return False if late else None
+            if call.fault is not None:
+                return False
+        return bool(self._calls) and time.monotonic() < self._began + 0.95 * self._timeout
+
+
+class Lookup:
+    """Promises of one prefix, one a rank. Never blocks. Used by the scheduler's thread only."""
+
+    def __init__(self, shards: Sequence[Shard], hashes: Sequence[bytes], start: int, timeout: float) -> None:
+        self.start = start
+        self.wanted = len(hashes)
+        self.began = time.monotonic()
+        self._timeout = timeout
+        self._calls: dict[int, tuple[Shard, Any]] = {}
+        self._plans: dict[int, tuple[Shard, Any]] = {}
+        self._answered = self.began
+        try:
+            for shard in shards:
+                names = [(shard.namespace, block_hash) for block_hash in hashes]
+                call = shard.client.submit_promise(
+                    names, fetch=True, stop_at_first_miss=True, timeout=timeout, redeemers=1, room_timeout=0
+                )
+                self._calls[shard.rank] = (shard, call)
+        except OrbitKVError:
+            self.cancel()
+
+    def poll(self) -> bool:
+        """Whether it has been answered, by the Managers or by the clock; not to be asked again then."""
+        for rank, (shard, call) in list(self._calls.items()):
+            shard.client.pump()
+            if not call.done:
+                continue
+            del self._calls[rank]
+            try:
+                plan = shard.client.plan(call)
+            except OrbitKVError:
+                plan = None
+            if plan is None:
+                self.cancel()
+                return True
+            self._plans[rank] = (shard, plan)
+        self._answered = time.monotonic()
+        if self._calls and self._answered > self.began + self._timeout + GRACE_SECONDS:
+            self.cancel()
+        return not self._calls
+
+    def spin(self, seconds: float) -> bool:
+        """Polls for that long: what lies here is answered within some microseconds."""
+        until = time.monotonic() + seconds
+        while not self.poll():
+            if time.monotonic() > until:
+                return False
+        return True
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was answered by a clock, the Manager's or this one."""
+        return self._answered >= self.began + 0.95 * self._timeout
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks, from the first on, every rank has a promise of."""
+        return min((len(plan.blocks) for _, plan in self._plans.values()), default=0)
+
+    @property
+    def epochs(self) -> set[str]:
+        """The Managers whose promises it holds."""
+        return {shard.client.manager_epoch for shard, _ in self._plans.values()}
+
+    def plans(self, first: int) -> dict[int, tuple[str, int, int, int]]:
+        """By rank, what a worker redeems; ``first`` counts from :attr:`start`."""
+        return {
+            rank: (shard.client.manager_epoch, plan.record, plan.generation, first)
+            for rank, (shard, plan) in self._plans.items()
+        }
+
+    def cancel(self) -> None:
+        """Gives up what is promised, and what will be."""
+        for shard, call in self._calls.values():
+            shard.client.abandon_promise(call)
+        for _, plan in self._plans.values():
+            plan.cancel()
+        self._calls.clear()
+        self._plans.clear()

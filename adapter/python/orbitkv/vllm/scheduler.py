@@ -1,0 +1,317 @@
+"""The scheduler's side: promises only what lies, pinned, in the local Manager's memory."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .keys import BlockHashes, engine_instance, lora_identity
+from .link import ManagerLink
+from .lookup import Lookup, Probe, Shard
+from .metadata import Load, Save, StepMetadata, StepReport, WorkerHandshake
+from .options import Options
+from .placement import check_groups
+from .stats import OrbitKVStats
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+    from vllm.v1.core.kv_cache_manager import KVCacheBlocks
+    from vllm.v1.core.sched.output import SchedulerOutput
+    from vllm.v1.kv_cache_interface import KVCacheConfig
+    from vllm.v1.request import Request
+
+logger = logging.getLogger("vllm.orbitkv")
+
+KNOWN_BLOCKS = 1 << 20
+SPIN_SECONDS = 0.0005
+"""What is local is answered sooner, and saves the request a step."""
+MISS_SECONDS = 1.0
+"""For so long a miss is not asked for again, while the request waits for room."""
+WARY_TIMEOUT = 0.05
+"""After an answer that did not come in time requests wait so long only, until a probe is answered in time."""
+PROBE_TIMEOUT = 5.0
+
+
+class Tracked:
+    """A request that the engine knows."""
+
+    __slots__ = ("request", "hashes", "lookup", "missed_at", "progress", "saved")
+
+    def __init__(self, request: "Request", hashes: BlockHashes) -> None:
+        self.request = request
+        self.hashes = hashes
+        self.lookup: Lookup | None = None
+        self.missed_at = -MISS_SECONDS
+        self.progress = 0
+        self.saved = 0
+
+
+class Scheduler:
+    """One an engine. Its methods are called by the engine's thread, and none of them waits for anybody."""
+
+    def __init__(
+        self,
+        options: Options,
+        vllm_config: "VllmConfig",
+        kv_cache_config: "KVCacheConfig",
+        extra_keys: Callable[..., Any],
+    ) -> None:
+        check_groups(kv_cache_config)
+        self._options = options
+        self._extra_keys = extra_keys
+        self._block_tokens: int = kv_cache_config.kv_cache_groups[0].kv_cache_spec.block_size
+        self._instance = engine_instance(str(vllm_config.kv_transfer_config.engine_id))
+        self._workers: dict[int, WorkerHandshake] = {}
+        self._epochs: dict[int, str] = {}
+        self._links: dict[str, ManagerLink] = {}
+        self._lost: list[Any] = []
+        self._requests: dict[str, Tracked] = {}
+        self._loads: dict[str, tuple[Load, Lookup]] = {}
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+        self._known_epochs: tuple[str, ...] = ()
+        self._loras: dict[str, str] = {}
+        self._wary = False
+        self._probe: Probe | None = None
+        self.stats = OrbitKVStats()
+
+    def workers(self, handshakes: dict[tuple[int, int], WorkerHandshake]) -> None:
+        """Takes what the workers said, once, and attaches to their Managers."""
+        for handshake in handshakes.values():
+            self._workers[handshake.rank] = handshake
+            self._epochs[handshake.rank] = handshake.epoch
+            if handshake.socket not in self._links:
+                link = ManagerLink(handshake.socket, self._instance, "scheduler")
+                link.start(self._options.require_manager)
+                self._links[handshake.socket] = link
+
+    def close(self) -> None:
+        """Gives up every promise and ends the sessions."""
+        for tracked in self._requests.values():
+            self._forget(tracked)
+        for client in self._lost:
+            client.close()
+        for link in self._links.values():
+            link.close()
+
+    # ---- lookup
+
+    def track(self, request: "Request") -> Tracked:
+        """A request, from the first time that it is seen."""
+        tracked = self._requests.get(request.request_id)
+        if tracked is None:
+            lora = ""
+            if request.lora_request is not None:
+                path = request.lora_request.lora_path
+                lora = self._loras.get(path) or self._loras.setdefault(path, lora_identity(path))
+            tracked = Tracked(request, BlockHashes(request, self._extra_keys, lora))
+            self._requests[request.request_id] = tracked
+        return tracked
+
+    def matched(self, request: "Request", computed: int) -> tuple[int | None, bool]:
+        """(tokens that can be loaded behind ``computed``, or None for "ask again"; whether they are loaded aside)."""
+        if request.resumable or request.skip_reading_prefix_cache:
+            return 0, False
+        tracked = self.track(request)
+        hashes = tracked.hashes.update(request, self._block_tokens)
+        start = computed // self._block_tokens
+        # The last token is always computed: its logits are what the request is for.
+        end = (request.num_tokens - 1) // self._block_tokens
+        lookup = tracked.lookup
+        if lookup is not None and (end <= start or lookup.start > start):
+            self._forget(tracked)
+            lookup = None
+        if end <= start:
+            return 0, False
+        now = time.monotonic()
+        if lookup is None:
+            if now - tracked.missed_at < MISS_SECONDS:
+                return 0, False
+            lookup = self._ask(hashes[start:end], start)
+            if lookup is None:
+                return 0, False
+            tracked.lookup = lookup
+            if not lookup.spin(SPIN_SECONDS):
+                return None, False
+        elif not lookup.poll():
+            return None, False
+        lookup = self._whole(tracked, lookup, hashes)
+        if lookup is None:
+            return None, False
+        blocks = lookup.start + lookup.blocks - start
+        if blocks <= 0:
+            self._missed(tracked, hashes[start:end])
+            return 0, False
+        return blocks * self._block_tokens, True
+
+    def _shards(self) -> list[Shard]:
+        """Whom to ask; nobody unless every worker can redeem what is promised."""
+        shards = []
+        for rank, worker in self._workers.items():
+            client = self._links[worker.socket].client
+            # A plan is good for the sessions that were there when it was made.
+            if client is None or self._epochs[rank] != client.manager_epoch:
+                return []
+            shards.append(Shard(rank, client, worker.namespace))
+        return shards
+
+    def _ask(self, hashes: list[bytes], start: int) -> Lookup | None:
+        shards = self._shards()
+        if not shards:
+            return None
+        self._poll_probe(shards, hashes)
+        timeout = min(WARY_TIMEOUT, self._options.lookup_timeout) if self._wary else self._options.lookup_timeout
+        self.stats.add("lookups")
+        return Lookup(shards, hashes, start, timeout)
+
+    def _poll_probe(self, shards: list[Shard], hashes: list[bytes]) -> None:
+        """While lookups are answered by clocks, one question with time is always out."""
+        if not self._wary:
+            return
+        seen = self._probe.poll() if self._probe is not None else False
+        if seen:
+            self._wary, self._probe = False, None
+            logger.info("OrbitKV: lookups are answered in time again")
+        elif seen is False:
+            self._probe = Probe(shards, hashes, PROBE_TIMEOUT)
+
+    def _whole(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> Lookup | None:
+        """An answered lookup; None if the rest of its prefix is asked for once more."""
+        if lookup.blocks == lookup.wanted or not lookup.timed_out:
+            return lookup
+        if self._options.wait_for_full_prefix and lookup.blocks > tracked.progress:
+            again = self._ask(hashes[lookup.start : lookup.start + lookup.wanted], lookup.start)
+            if again is not None:
+                tracked.progress = lookup.blocks
+                lookup.cancel()
+                tracked.lookup = again
+                return None
+        self.stats.add("lookup_timeouts")
+        if lookup.blocks == 0 and not self._wary:
+            self._wary = True
+            self._probe = Probe(self._shards(), hashes[lookup.start : lookup.start + lookup.wanted], PROBE_TIMEOUT)
+            logger.warning(
+                "OrbitKV: a lookup of %d blocks brought none in %.2f s: a Manager is slow, frozen or lost; lookups "
+                "wait %.2f s until one is answered in time",
+                lookup.wanted,
+                time.monotonic() - lookup.began,
+                WARY_TIMEOUT,
+            )
+        return lookup
+
+    def _missed(self, tracked: Tracked, hashes: list[bytes]) -> None:
+        self.stats.add("missed_blocks", len(hashes))
+        for block_hash in hashes:
+            self._known.pop(block_hash, None)
+        self._forget(tracked)
+        tracked.missed_at = time.monotonic()
+
+    def _forget(self, tracked: Tracked) -> None:
+        tracked.progress = 0
+        if tracked.lookup is not None:
+            tracked.lookup.cancel()
+            tracked.lookup = None
+
+    def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
+        """The engine has room: with ``external`` tokens the promise is redeemed in the coming step."""
+        tracked = self.track(request)
+        lookup = tracked.lookup
+        if external == 0 or lookup is None:
+            # Not taken up, or taken up before.
+            self._forget(tracked)
+            return
+        tracked.lookup = None
+        (ids,) = blocks.get_block_ids()
+        count = external // self._block_tokens
+        # The blocks behind those that the engine had itself.
+        end = lookup.start + lookup.blocks
+        first = end - count
+        hashes = tracked.hashes.hashes
+        self.stats.add("hit_blocks", count)
+        missed = hashes[end : (request.num_tokens - 1) // self._block_tokens]
+        self.stats.add("missed_blocks", len(missed))
+        for block_hash in missed:
+            self._known.pop(block_hash, None)
+        for block_hash in hashes[first:end]:
+            self._remember(block_hash)
+        load = Load(request.request_id, lookup.plans(first - lookup.start), ids[first:end])
+        self._loads[request.request_id] = (load, lookup)
+
+    # ---- a step
+
+    def step(self, output: "SchedulerOutput") -> StepMetadata:
+        """What the workers do with the step that was just planned."""
+        epochs: set[str] = set()
+        for tracked in self._requests.values():
+            if tracked.lookup is not None:
+                epochs |= tracked.lookup.epochs
+        for _, lookup in self._loads.values():
+            epochs |= lookup.epochs
+        loads = [load for load, _ in self._loads.values()]
+        self._loads.clear()
+        self._close_lost(epochs)
+        return StepMetadata(loads, self._saves(output), output.total_num_scheduled_tokens == 0, frozenset(epochs))
+
+    def _saves(self, output: "SchedulerOutput") -> list[Save]:
+        if not self._options.save:
+            return []
+        epochs = tuple(self._epochs[rank] for rank in sorted(self._epochs))
+        if epochs != self._known_epochs:
+            self._known_epochs = epochs
+            self._known.clear()
+            for tracked in self._requests.values():
+                tracked.saved = 0
+        if not all(epochs) or output.kv_connector_block_state is None:
+            return []
+        computed = {new.req_id: new.num_computed_tokens for new in output.scheduled_new_reqs}
+        cached = output.scheduled_cached_reqs
+        computed.update(zip(cached.req_ids, cached.num_computed_tokens))
+        saves = []
+        for request_id, scheduled in output.num_scheduled_tokens.items():
+            tracked = self._requests.get(request_id)
+            if tracked is None or tracked.request.resumable:
+                continue
+            # Of tokens that are confirmed; those in flight may be replaced.
+            tokens = min(computed[request_id] + scheduled, tracked.request.num_tokens)
+            full = tokens // self._block_tokens
+            if full <= tracked.saved:
+                continue
+            hashes = tracked.hashes.update(tracked.request, self._block_tokens)
+            new = [i for i in range(tracked.saved, full) if hashes[i] not in self._known]
+            tracked.saved = full
+            if not new:
+                continue
+            ids = output.kv_connector_block_state.get_block_ids(request_id)
+            if ids is None:
+                continue
+            saves.append(Save([hashes[i] for i in new], [ids[0][i] for i in new]))
+            for i in new:
+                self._remember(hashes[i])
+        return saves
+
+    def _remember(self, block_hash: bytes) -> None:
+        self._known[block_hash] = None
+        self._known.move_to_end(block_hash)
+        if len(self._known) > KNOWN_BLOCKS:
+            self._known.popitem(last=False)
+
+    def reported(self, report: StepReport) -> None:
+        """Takes what the workers said with a step's output."""
+        self._epochs.update(report.epochs)
+        for block_hash in report.dropped:
+            self._known.pop(block_hash, None)
+
+    def finished(self, request: "Request") -> None:
+        """The request is over. A load that is under way goes on; the engine keeps its blocks until it has ended."""
+        tracked = self._requests.pop(request.request_id, None)
+        if tracked is not None:
+            self._forget(tracked)
+
+    def _close_lost(self, used: set[str]) -> None:
+        for link in self._links.values():
+            self._lost += link.lost()
+        for client in [c for c in self._lost if c.manager_epoch not in used]:
+            self._lost.remove(client)
+            client.close()

@@ -1,0 +1,432 @@
+"""The cases of verify-engines: real vLLM engines, each with its own Manager, orbitte-tcp between them."""
+
+from __future__ import annotations
+
+import pathlib
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from environment import HERE, PYTHON, ROOT
+from hosts import Engine, Manager
+from prompts import Tokens, restorable, shared_prefixes, unique_blocks
+
+POOL = "--pool-bytes=1GiB"
+PATIENT = {"orbitkv.lookup_timeout": 60.0}
+"""For cases that are about what is found, on a machine that may be busy."""
+
+
+class Failed(Exception):
+    """A case that did not hold; the message says what was seen."""
+
+
+def check(good: bool, seen: str) -> None:
+    if not good:
+        raise Failed(seen)
+
+
+class Rig:
+    """What cases share: a folder, the seed, prompts and what an engine without OrbitKV answers to them."""
+
+    def __init__(self, folder: pathlib.Path, seed: int, count: int) -> None:
+        self.folder = folder
+        self.seed = seed
+        self.prompts = shared_prefixes(seed, count)
+        self.expected: list[list[int]] = []
+        self._number = 0
+        self._running: list[Any] = []
+
+    def place(self) -> pathlib.Path:
+        """A folder of a case's own."""
+        self._number += 1
+        place = self.folder / f"case-{self._number}"
+        place.mkdir()
+        return place
+
+    def manager(self, place: pathlib.Path, name: str, *options: str) -> Manager:
+        manager = Manager(place, name, POOL, *options)
+        self._running.append(manager)
+        return manager
+
+    def engine(self, place: pathlib.Path, name: str, manager: Manager | None, **options: Any) -> Engine:
+        more = options.pop("connector", {})
+        connector = None if manager is None else {"orbitkv.bootstrap_socket": str(manager.socket), **more}
+        engine = Engine(place, name, connector, **options)
+        self._running.append(engine)
+        return engine
+
+    def pair(self, place: pathlib.Path, **options: Any) -> tuple[Manager, Manager, Engine, Engine]:
+        """Two hosts: a Manager and an engine each."""
+        one = self.manager(place, "manager-1")
+        two = self.manager(place, "manager-2")
+        first = self.engine(place, "engine-1", one, wait=False, **options)
+        second = self.engine(place, "engine-2", two, wait=False, **options)
+        first.await_start()
+        second.await_start()
+        return one, two, first, second
+
+    def end(self) -> None:
+        """Ends what the case left."""
+        for running in reversed(self._running):
+            running.end()
+        self._running.clear()
+
+    def compute(self) -> None:
+        """What an engine without OrbitKV answers."""
+        engine = self.engine(self.place(), "reference", None)
+        self.expected = [answer["tokens"] for answer in engine.ask(self.prompts)]
+        self.end()
+
+    def wrong(self, answers: list[dict[str, Any]], order: list[int] | None = None) -> list[int]:
+        """The prompts whose tokens are not those of the reference."""
+        indices = order if order is not None else list(range(len(self.prompts)))
+        return [i for i, answer in zip(indices, answers) if answer["tokens"] != self.expected[i]]
+
+
+def await_state(manager: Manager, what: str, good: Callable[[dict[str, Any]], bool], seconds: float = 60) -> dict[str, Any]:
+    """Waits for a state of the Manager."""
+    until = time.monotonic() + seconds
+    while True:
+        state = manager.stat()
+        if state is not None and good(state):
+            return state
+        if time.monotonic() > until:
+            raise Failed(f"{manager.name}: {what} did not come within {seconds} s: {state}")
+        time.sleep(0.2)
+
+
+def audit(place: pathlib.Path) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """(saved: name -> bytes; loaded: name, bytes), as audit.py wrote them."""
+    saved: dict[str, str] = {}
+    loaded: list[tuple[str, str]] = []
+    for file in place.glob("*.txt"):
+        for line in file.read_text().splitlines():
+            kind, name, content = line.split()
+            if kind == "saved":
+                saved.setdefault(name, content)
+            else:
+                loaded.append((name, content))
+    return saved, loaded
+
+
+def explained(rig: Rig, wrong: list[int], place: pathlib.Path) -> None:
+    """Tokens that differ while the bytes agree must differ by the shape of the batch alone: asked alone, they agree."""
+    if not wrong:
+        return
+    plain = rig.engine(place, "alone-plain", None)
+    alone = [plain.ask([rig.prompts[i]], max_tokens=8)[0]["tokens"] for i in wrong]
+    check(all(a != rig.expected[i] for a, i in zip(alone, wrong)), f"prompts {wrong} differ, and not by the batch's shape")
+
+
+def same_bytes(place: pathlib.Path) -> int:
+    """That every block that was restored has the bytes that were saved under its name; how many were restored."""
+    saved, loaded = audit(place)
+    unknown = [name for name, _ in loaded if name not in saved]
+    check(not unknown, f"{len(unknown)} blocks were restored that nobody saved")
+    differ = [name for name, content in loaded if saved[name] != content]
+    check(not differ, f"{len(differ)} of {len(loaded)} restored blocks are not what was saved")
+    return len(loaded)
+
+
+def equal_answers(rig: Rig) -> str:
+    """All prompts through engine 1, then through engine 2: same tokens, same bytes, everything found."""
+    place = rig.place()
+    one, _, first, second = rig.pair(place, audit=True, connector=PATIENT)
+    wrong = rig.wrong(first.ask(rig.prompts))
+    await_state(one, "all blocks", lambda s: s["catalog"]["blocks"] >= unique_blocks(rig.prompts))
+    answers = second.ask(rig.prompts)
+    wrong += rig.wrong(answers)
+    short = [i for i, a in enumerate(answers) if a["cached"] != restorable(rig.prompts[i])]
+    check(not short, f"{len(short)} prompts found less than all whole blocks, as {short[:3]}: "
+          f"{[answers[i]['cached'] for i in short[:3]]} of {[restorable(rig.prompts[i]) for i in short[:3]]} tokens")
+    loaded = same_bytes(place)
+    explained(rig, wrong, place)
+    return f"{len(rig.prompts)} prompts, {len(wrong)} differ by batch shape, {loaded} blocks restored, all bytes equal"
+
+
+def preempted(rig: Rig) -> str:
+    """The same with a cache so small that requests are preempted."""
+    place = rig.place()
+    options = {"num_gpu_blocks_override": 110}
+    one, _, first, second = rig.pair(place, audit=True, llm=options, connector=PATIENT)
+    wrong = rig.wrong(first.ask(rig.prompts))
+    wrong += rig.wrong(second.ask(rig.prompts))
+    loaded = same_bytes(place)
+    explained(rig, wrong, place)
+    return f"{len(rig.prompts)} prompts twice, {len(wrong)} differ by batch shape, {loaded} blocks restored, all bytes equal"
+
+
+def shuffled(rig: Rig) -> str:
+    """In shuffled order, on both engines at once."""
+    place = rig.place()
+    _, _, first, second = rig.pair(place, audit=True, connector=PATIENT)
+    r = random.Random(rig.seed)
+    orders = []
+    for engine in (first, second):
+        order = list(range(len(rig.prompts)))
+        r.shuffle(order)
+        orders.append(order)
+        engine.send([rig.prompts[i] for i in order])
+    wrong = [i for engine, order in zip((first, second), orders) for i in rig.wrong(engine.receive(), order)]
+    loaded = same_bytes(place)
+    explained(rig, wrong, place)
+    return f"2 x {len(rig.prompts)} prompts, {len(wrong)} differ by batch shape, {loaded} blocks restored, all bytes equal"
+
+
+def _in_rounds(engine: Engine, rig: Rig, done: threading.Event, answers: list[Any]) -> None:
+    """Asks for all prompts, again and again, until told to stop."""
+    while not done.is_set():
+        answers.append(engine.ask(rig.prompts))
+
+
+def managers_killed(rig: Rig) -> str:
+    """Manager 1, then Manager 2 killed in the middle, each started again 5 s later."""
+    return _managers_hurt(rig, signal.SIGKILL, 5)
+
+
+def managers_frozen(rig: Rig) -> str:
+    """The same, frozen for 20 s."""
+    return _managers_hurt(rig, signal.SIGSTOP, 20)
+
+
+def _managers_hurt(rig: Rig, number: signal.Signals, seconds: float) -> str:
+    place = rig.place()
+    one, two, first, second = rig.pair(place, audit=True)
+    done = threading.Event()
+    rounds: dict[str, list[Any]] = {"engine-1": [], "engine-2": []}
+    threads = [
+        threading.Thread(target=_in_rounds, args=(engine, rig, done, rounds[engine.name])) for engine in (first, second)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for manager in (one, two):
+            time.sleep(3)
+            if number == signal.SIGKILL:
+                manager.kill()
+                time.sleep(seconds)
+                manager.start()
+            else:
+                manager.signal(signal.SIGSTOP)
+                time.sleep(seconds)
+                manager.signal(signal.SIGCONT)
+        time.sleep(3)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join(300)
+    check(not any(thread.is_alive() for thread in threads), "an engine hangs")
+    wrong = [i for answers in rounds.values() for answer in answers for i in rig.wrong(answer)]
+    same_bytes(place)
+    # Hits come back: what engine 1 computes now, engine 2 finds.
+    fresh = shared_prefixes(rig.seed + 1, 16)
+    first.ask(fresh)
+    await_state(one, "all blocks", lambda s: s["catalog"]["blocks"] >= unique_blocks(fresh))
+    time.sleep(1)
+    found = sum(a["cached"] for a in second.ask(fresh))
+    check(found >= 0.9 * sum(map(restorable, fresh)), f"only {found} tokens were found when all was well again")
+    count = sum(len(answers) for answers in rounds.values())
+    explained(rig, sorted(set(wrong)), place)
+    return f"{count * len(rig.prompts)} requests, {len(wrong)} differ by batch shape; hits came back"
+
+
+def engine_killed(rig: Rig) -> str:
+    """Engine 1 killed while it saves: nothing stays held, engine 2 goes on."""
+    place = rig.place()
+    one, two, first, second = rig.pair(place, audit=True)
+    first.send(rig.prompts)
+    await_state(one, "the first blocks", lambda s: s["catalog"]["blocks"] >= 50)
+    first.kill()
+    state = await_state(one, "no session", lambda s: not s["sessions"]["open"] and not s["holds"])
+    check(not state["holds"], f"held: {state['holds']}")
+    wrong = rig.wrong(second.ask(rig.prompts))
+    loaded = same_bytes(place)
+    explained(rig, wrong, place)
+    return f"nothing held after the exit; {loaded} blocks restored by engine 2, all bytes equal"
+
+
+def manager_killed_before_load(rig: Rig) -> str:
+    """The local Manager killed between a promise and its load: the promise is kept."""
+    place = rig.place()
+    one = rig.manager(place, "manager-1")
+    first = rig.engine(place, "engine-1", one, audit=True)
+    prompt = max(rig.prompts, key=len)
+    index = rig.prompts.index(prompt)
+    first.ask([prompt])
+    await_state(one, "all blocks", lambda s: s["catalog"]["blocks"] >= len(prompt) // 32)
+    first.end()
+    (place / "kill-before-load").write_text(str(one.pid))
+    again = rig.engine(place, "engine-2", one, audit=True)
+    answer = again.ask([prompt])[0]
+    assert one.process is not None
+    check(one.process.poll() is not None, "the Manager was not killed, so nothing was tested")
+    check(answer["cached"] == restorable(prompt), f"{answer['cached']} of {restorable(prompt)} tokens were found")
+    check(answer["tokens"] == rig.expected[index], "wrong tokens")
+    same_bytes(place)
+    return f"{answer['cached']} tokens restored from a dead Manager's memory, right"
+
+
+def flipped_byte(rig: Rig) -> str:
+    """A byte flipped in the source's pool, digests on: a miss, and right tokens."""
+    place = rig.place()
+    one = rig.manager(place, "manager-1", "--digest=always")
+    two = rig.manager(place, "manager-2", "--digest=always")
+    prompt = max(rig.prompts, key=len)
+    index = rig.prompts.index(prompt)
+    first = rig.engine(place, "engine-1", one)
+    first.ask([prompt])
+    await_state(one, "all blocks", lambda s: s["catalog"]["blocks"] >= len(prompt) // 32)
+    flipped = flip_pool(one.pid)
+    second = rig.engine(place, "engine-2", two)
+    answer = second.ask([prompt])[0]
+    check(answer["tokens"] == rig.expected[index], "wrong tokens")
+    check(answer["cached"] < restorable(prompt), "the block with the wrong byte was restored")
+    state = two.stat() or {}
+    return f"{flipped} bytes flipped; {answer['cached']} tokens restored, the rest computed; digests: {state.get('digests')}"
+
+
+def flip_pool(pid: int) -> int:
+    """Flips one byte of every 128 KiB of a Manager's arenas that are in use: a lever outside of the product."""
+    flipped = 0
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
+        for line in maps:
+            if "orbitkv-arena" not in line and "orbitkv-pool" not in line:
+                continue
+            begin, end = (int(x, 16) for x in line.split()[0].split("-"))
+            for at in range(begin, end, 128 << 10):
+                memory.seek(at)
+                page = memory.read(1)
+                if page != b"\0":
+                    memory.seek(at)
+                    memory.write(bytes([page[0] ^ 0x40]))
+                    flipped += 1
+    check(flipped > 0, "no byte of the pool was found to flip")
+    return flipped
+
+
+def other_names(rig: Rig) -> str:
+    """Another revision of the weights, another dtype, another cache salt: no hit."""
+    place = rig.place()
+    one = rig.manager(place, "manager-1")
+    prompts = rig.prompts[:8]
+    first = rig.engine(place, "engine-1", one)
+    first.ask(prompts)
+    await_state(one, "all blocks", lambda s: s["catalog"]["blocks"] >= unique_blocks(prompts))
+    first.reset()
+    salted = first.ask([prompts[0]], salt="another tenant")[0]["cached"]
+    first.end()
+    revision = rig.engine(place, "revision", one, llm={"seed": 1}, wait=False)
+    dtype = rig.engine(place, "dtype", one, llm={"dtype": "bfloat16"}, wait=False)
+    revision.await_start()
+    dtype.await_start()
+    # Prompts of this test share prefixes, so only the first request of each can be judged.
+    seen = {"salt": salted}
+    for name, engine in (("revision", revision), ("dtype", dtype)):
+        seen[name] = engine.ask([prompts[0]])[0]["cached"]
+    own = engine_hits(rig, place, one, prompts)
+    check(own == restorable(prompts[0]), f"the control found {own} tokens")
+    check(not any(seen.values()), f"hits under another name: {seen}")
+    return f"hits: {seen}; the same model again: {own} tokens"
+
+
+def engine_hits(rig: Rig, place: pathlib.Path, manager: Manager, prompts: list[Tokens]) -> int:
+    """What the same model finds: the control."""
+    engine = rig.engine(place, "control", manager)
+    return int(engine.ask([prompts[0]])[0]["cached"])
+
+
+def refusals(rig: Rig) -> str:
+    """No Manager, or an unknown option: refused with one clear line; or, by option, an engine without it."""
+    place = rig.place()
+    nobody = place / "nobody.sock"
+    seen = []
+    for name, connector, expected in (
+        ("absent", {"orbitkv.bootstrap_socket": str(nobody)}, str(nobody)),
+        ("unknown", {"orbitkv.bootstrap_socket": str(nobody), "orbitkv.wait": True}, "orbitkv.wait"),
+    ):
+        try:
+            Engine(place, name, connector)
+            raise Failed(f"{name}: the engine started")
+        except RuntimeError:
+            log = (place / f"{name}.log").read_text()
+            check(expected in log, f"{name}: its log does not name {expected}")
+            seen.append(name)
+    lenient = Engine(place, "lenient", {"orbitkv.bootstrap_socket": str(nobody), "orbitkv.require_manager": False})
+    rig._running.append(lenient)
+    prompts = rig.prompts[:8]
+    answers = lenient.ask(prompts)
+    wrong = [i for i, a in enumerate(answers) if a["tokens"] != rig.expected[i]]
+    explained(rig, wrong, place)
+    manager = Manager(place, "nobody", POOL)
+    rig._running.append(manager)
+    fresh = shared_prefixes(rig.seed + 2, 8)
+    until = time.monotonic() + 30
+    while not any(s for s in (manager.stat() or {}).get("sessions", {}).values()) and time.monotonic() < until:
+        time.sleep(0.2)
+    time.sleep(1)
+    lenient.ask(fresh)
+    lenient.ask(fresh)
+    await_state(manager, "blocks once it was there", lambda s: s["catalog"]["blocks"] > 0)
+    return f"refused: {', '.join(seen)}; went on without a Manager, and used it once it came"
+
+
+def restarts(rig: Rig, times: int = 20) -> str:
+    """An engine started again and again leaves nothing with its Manager."""
+    place = rig.place()
+    one = rig.manager(place, "manager-1")
+    prompts = rig.prompts[:4]
+
+    def census() -> tuple[int, int]:
+        fds = len(list(pathlib.Path(f"/proc/{one.pid}/fd").iterdir()))
+        maps = len(pathlib.Path(f"/proc/{one.pid}/maps").read_text().splitlines())
+        return fds, maps
+
+    def once(number: int) -> None:
+        engine = rig.engine(place, f"engine-{number}", one)
+        engine.ask(prompts)
+        engine.kill() if number % 2 else engine.end()
+        await_state(one, "nothing held", lambda s: not s["holds"] and not s["sessions"]["open"])
+
+    once(0)
+    before = census()
+    for number in range(1, times + 1):
+        once(number)
+    after = census()
+    check(after[0] <= before[0] + 2, f"descriptors {before[0]} -> {after[0]}")
+    check(after[1] <= before[1] + 8, f"mappings {before[1]} -> {after[1]}")
+    return f"{times} restarts: descriptors {before[0]} -> {after[0]}, mappings {before[1]} -> {after[1]}, nothing held"
+
+
+def transformers(rig: Rig) -> str:
+    """transformers' DynamicCache, restored on another Manager: the same generation, token for token."""
+    place = rig.place()
+    one = rig.manager(place, "manager-1")
+    two = rig.manager(place, "manager-2")
+    result = subprocess.run(
+        [str(PYTHON), str(HERE / "generation.py"), str(one.socket), str(two.socket)],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "adapter" / "python"), "HF_HUB_OFFLINE": "1", "PATH": "/usr/bin:/bin"},
+    )
+    check(result.returncode == 0, (result.stderr or result.stdout).strip()[-500:])
+    return result.stdout.strip().splitlines()[-1]
+
+
+CASES: dict[str, Callable[[Rig], str]] = {
+    "equal-answers": equal_answers,
+    "preempted": preempted,
+    "shuffled": shuffled,
+    "managers-killed": managers_killed,
+    "managers-frozen": managers_frozen,
+    "engine-killed": engine_killed,
+    "manager-killed-before-load": manager_killed_before_load,
+    "flipped-byte": flipped_byte,
+    "other-names": other_names,
+    "refusals": refusals,
+    "transformers": transformers,
+    "restarts": restarts,
+}
