@@ -79,9 +79,9 @@ def _fence_of_libatomic() -> Callable[[], None] | None:
 def _fence_of_lock() -> Callable[[], None]:
     lock = _thread.allocate_lock()
 
-    def fence(acquire=lock.acquire, release=lock.release) -> None:
-        if acquire(False):
-            release()
+    def fence() -> None:
+        if lock.acquire(False):
+            lock.release()
         else:
             # Another thread holds it for these few instructions; a lock of one's own is free.
             own = _thread.allocate_lock()

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import _thread
 import asyncio
 import os
 import time
@@ -89,6 +90,7 @@ class AsyncClient:
         self._session = client._session
         self._timeout = client._timeout
         self._loop = asyncio.get_running_loop()
+        self._thread = _thread.get_ident()
         self._outstanding = 0
         self._backstop: asyncio.TimerHandle | None = None
         self._watched = self._session.descriptors()
@@ -116,11 +118,13 @@ class AsyncClient:
 
     async def status(self) -> dict[str, Any]:
         """The Manager's state."""
-        return await self._apart(self._client.status)
+        state: dict[str, Any] = await self._apart(self._client.status)
+        return state
 
     async def register(self, memory: int | None = None, *, fd: int | None = None, offset: int = 0) -> RegisteredMemory:
         """Memory that the Manager may read, registered. Its ``close()`` waits for the Manager."""
-        return await self._apart(lambda: self._client.register(memory, fd=fd, offset=offset))
+        made: RegisteredMemory = await self._apart(lambda: self._client.register(memory, fd=fd, offset=offset))
+        return made
 
     async def publish(self, pieces: Sequence[sync.Piece], *, digest: bool = False) -> AsyncPublication:
         """As :meth:`orbitkv.Client.publish`."""
@@ -204,7 +208,10 @@ class AsyncClient:
         def then(call: Call) -> None:
             if also is not None:
                 also(call)
-            self._loop.call_soon_threadsafe(finish)
+            if _thread.get_ident() == self._thread:
+                finish()
+            else:
+                self._loop.call_soon_threadsafe(finish)
 
         self._session.tell(call, then)
         self._pump()

@@ -64,13 +64,50 @@ class Activity:
     """What a client's publishes are doing; see :meth:`Client.activity`."""
 
     active: int
-    """Publishes that were submitted and not answered."""
+    """Publishes that were submitted and have not ended."""
     retained: int
-    """Bytes of their ranges, which must not be written yet."""
+    """Bytes of the ranges that must not be written yet: of these, and of those whose fate is unknown."""
     overdue: int
-    """Those of them that were submitted longer ago than the client's timeout."""
+    """Active ones that were submitted longer ago than the client's timeout."""
     manager_alive: bool
     """Whether the Manager's process runs."""
+
+
+class PublishBudget:
+    """The publishes of this process that have not ended: so many, with so many bytes of metadata."""
+
+    MOST = 1024
+    MOST_BYTES = 32 << 20
+
+    def __init__(self) -> None:
+        os.register_at_fork(after_in_child=self._reset)
+        self._reset()
+
+    def _reset(self) -> None:
+        self._lock = _thread.allocate_lock()
+        self._taken = self._bytes = 0
+
+    def take(self, size: int) -> None:
+        """Counts one more, or raises."""
+        with self._lock:
+            if self._taken < self.MOST and self._bytes + size <= self.MOST_BYTES:
+                self._taken += 1
+                self._bytes += size
+                return
+        raise SaveNotSubmitted(
+            f"publish was not submitted: {self._taken} with {self._bytes} bytes of metadata have not ended, the limits"
+            f" of a process are {self.MOST} and {self.MOST_BYTES}; wait for one first",
+            Fault.EXHAUSTED,
+        )
+
+    def give(self, size: int) -> None:
+        """One has ended."""
+        with self._lock:
+            self._taken -= 1
+            self._bytes -= size
+
+
+budget = PublishBudget()
 
 
 class Publication:
@@ -80,7 +117,7 @@ class Publication:
         self._client = client
         self._pieces = tuple(pieces)
         self._call = call
-        self._since = _now()
+        self._overdue_at = _now() + int(client._timeout * 1e9)
 
     @property
     def pending(self) -> bool:
@@ -90,9 +127,32 @@ class Publication:
         return not self._call.done
 
     @property
+    def retained(self) -> bool:
+        """Whether its ranges must not be written yet, since the Manager may be copying. Never blocks.
+
+        After a session that was lost this stays so until the Manager's process has exited.
+        """
+        return self.pending or (self._fate_unknown and self._client._session.manager_alive())
+
+    @property
+    def overdue(self) -> bool:
+        """Whether it has not ended within the client's timeout. Never blocks."""
+        return self.pending and _now() >= self._overdue_at
+
+    @property
+    def manager_alive(self) -> bool:
+        """Whether the Manager's process runs. Never blocks."""
+        return self._client.peer_alive()
+
+    @property
     def bytes(self) -> int:
         """Of its ranges."""
         return sum(piece.bytes for piece in self._pieces)
+
+    @property
+    def _fate_unknown(self) -> bool:
+        fault = self._call.fault
+        return fault is not None and not isinstance(fault, Refused)
 
     def wait(self, timeout: float | None = None) -> list[PublishResult] | None:
         """Waits for its end.
@@ -149,6 +209,7 @@ class Client:
         self._leases: "weakref.WeakSet[Lease]" = weakref.WeakSet()
         self._queries: set[Call] = set()
         self._publications: dict[Call, Publication] = {}
+        self._costs: dict[Call, int] = {}
 
     # ---- state
 
@@ -179,13 +240,15 @@ class Client:
     def activity(self) -> Activity:
         """What the publishes of this client are doing. Never blocks."""
         self._session.pump()
-        since = _now() - int(self._timeout * 1e9)
-        publications = [p for call, p in list(self._publications.items()) if not call.done]
+        alive = self.peer_alive()
+        now = _now()
+        known = list(self._publications.items())
+        active = [publication for call, publication in known if not call.done]
         return Activity(
-            len(publications),
-            sum(p.bytes for p in publications),
-            sum(p._since < since for p in publications),
-            self.peer_alive(),
+            len(active),
+            sum(publication.bytes for call, publication in known if not call.done or alive),
+            sum(now >= publication._overdue_at for publication in active),
+            alive,
         )
 
     def ping(self) -> None:
@@ -252,14 +315,17 @@ class Client:
 
     # ---- publish
 
-    def publish(self, pieces: Sequence[Piece], *, digest: bool = False) -> Publication:
-        """Publishes blocks. Returns at once, but that a full ring holds it, for the client's timeout at most.
+    def publish(
+        self, pieces: Sequence[Piece], *, digest: bool = False, room_timeout: float | None = None
+    ) -> Publication:
+        """Publishes blocks. Returns at once, but that a full ring holds it.
 
         :param pieces: 1 to 16,384, of memory of this client; their ranges must not be written before the end
         :param digest: whether the Manager takes a CRC32C of each, which others compare that fetch it
+        :param room_timeout: seconds that a full ring may hold it, 0 for none; by default the client's timeout
         :raises SaveNotSubmitted: the Manager provably never saw it, and the ranges are the caller's again
         """
-        call = self.submit_publish(pieces, digest)
+        call = self.submit_publish(pieces, digest, _room_until(room_timeout))
         return self.track(Publication(self, pieces, call))
 
     def track(self, publication: "Publication") -> "Publication":
@@ -271,24 +337,35 @@ class Client:
 
     def submit_publish(self, pieces: Sequence[Piece], digest: bool, room_until: int | None = None) -> Call:
         """Sends a publish; for the front of an event loop."""
-        entries = []
-        for piece in pieces:
-            if piece.memory.client is not self:
-                raise ValueError(f"block {piece.name!r} is in memory of another client; publish it there")
-            piece.memory.buffer  # raises if it was closed
-            entries.append(wire.PieceEntry(*piece.memory.registration, piece.offset, piece.bytes, piece.name))
+        for memory in {piece.memory for piece in pieces}:
+            if memory.client is not self:
+                raise ValueError("a block is in memory of another client; publish it there")
+            memory.buffer  # raises if it was closed
+        entries = [(*piece.memory.registration, piece.offset, piece.bytes, piece.name) for piece in pieces]
         descriptor = wire.encode_pieces(entries)
         self._session.refuse_child()
+        budget.take(len(descriptor))
         try:
-            return self._session.submit(
+            call = self._session.submit(
                 Opcode.PUBLISH, 1 if digest else 0, 0, descriptor, room_until, self.forget_publication
             )
-        except OrbitKVError as e:
+        except BaseException as e:
+            budget.give(len(descriptor))
+            if not isinstance(e, OrbitKVError):
+                raise
             raise SaveNotSubmitted(f"publish of {len(entries)} blocks was not submitted: {e}", e.fault) from e
+        self._costs[call] = len(descriptor)
+        if call.done:
+            self.forget_publication(call)
+        return call
 
     def forget_publication(self, call: Call) -> None:
-        """It has ended."""
-        self._publications.pop(call, None)
+        """It has ended; one whose fate is unknown is still retained while the Manager's process runs."""
+        cost = self._costs.pop(call, None)
+        if cost is not None:
+            budget.give(cost)
+        if call.fault is None or isinstance(call.fault, Refused):
+            self._publications.pop(call, None)
 
     # ---- query
 
@@ -338,9 +415,9 @@ class Client:
     def _blocks(self, entries: Sequence[wire.BlockEntry], names: Sequence[Name]) -> list[Block]:
         blocks = []
         for entry in entries:
-            if entry.index >= len(names):
-                raise Corrupt(f"Manager's answer: block {entry.index} of {len(names)}")
-            blocks.append(Block(entry.index, BlockName(*names[entry.index]), entry.bytes, entry.origin == 2))
+            if entry.name_index >= len(names):
+                raise Corrupt(f"Manager's answer: block {entry.name_index} of {len(names)}")
+            blocks.append(Block(entry.name_index, BlockName(*names[entry.name_index]), entry.size, entry.origin == 2))
         return blocks
 
     def lease(self, call: Call, names: Sequence[Name]) -> Lease:
@@ -375,6 +452,17 @@ class Client:
         """Has the Manager fetch what is missing from its peers. Nothing is pinned when this returns."""
         return self._metadata(names, 9 | (2 if stop_at_first_miss else 0), timeout)
 
+    def submit_warm_up(
+        self,
+        names: Sequence[Name],
+        *,
+        stop_at_first_miss: bool = False,
+        timeout: float = 10.0,
+        room_timeout: float | None = None,
+    ) -> Call:
+        """As :meth:`warm_up`, without waiting: its ``done`` says when it has been answered. It needs no end."""
+        return self._query(names, 9 | (2 if stop_at_first_miss else 0), timeout, _room_until(room_timeout))
+
     def _metadata(self, names: Sequence[Name], flags: int, timeout: float) -> list[Block]:
         call = self._query(names, flags, timeout, None)
         if not self._session.wait(call, _now() + int((timeout + self._timeout) * 1e9)):
@@ -393,6 +481,7 @@ class Client:
         stop_at_first_miss: bool = False,
         timeout: float = 10.0,
         redeemers: int = 0,
+        room_timeout: float | None = None,
     ) -> Call:
         """Asks for a promise of blocks: pinned without expiry, for any session of this instance to claim.
 
@@ -401,11 +490,12 @@ class Client:
 
         :param names, fetch, stop_at_first_miss, timeout: as of :meth:`query`
         :param redeemers: how many sessions will claim it, 1 to 64; 0 for as many workers as the instance has now
+        :param room_timeout: seconds that a full ring may hold it, 0 for none; by default the client's timeout
         """
         if not 0 <= redeemers <= 64:
             raise ValueError(f"{redeemers} redeemers; allowed are 0 to 64")
         flags = 4 | (1 if fetch else 0) | (2 if stop_at_first_miss else 0) | redeemers << 8
-        return self._query(names, flags, timeout, None)
+        return self._query(names, flags, timeout, _room_until(room_timeout))
 
     def plan(self, call: Call) -> Plan | None:
         """The plan that an answered call brought; None if nothing was found. Raises a refusal.
@@ -418,7 +508,7 @@ class Client:
         if taken.opcode == Opcode.QUERY_ANSWER and taken.scalar0 == 0:
             return None
         _expect(taken, Opcode.PLAN)
-        blocks = [PlanBlock(entry.index, entry.bytes) for entry in wire.decode_blocks(taken.descriptor)]
+        blocks = [PlanBlock(entry.name_index, entry.size) for entry in wire.decode_blocks(taken.descriptor)]
         return Plan(self, taken.scalar0, taken.scalar1, blocks)
 
     def abandon_promise(self, call: Call) -> None:
@@ -429,7 +519,7 @@ class Client:
 
     def _cancel_late(self, call: Call) -> None:
         if call.fault is None and call.answer.opcode == Opcode.PLAN:
-            self._session.owe(Opcode.CANCEL_PLAN, call.answer.scalar0, call.answer.scalar1)
+            self._session.tell_manager(Opcode.CANCEL_PLAN, call.answer.scalar0, call.answer.scalar1)
 
     def promise(
         self,
@@ -516,6 +606,26 @@ class Client:
         except ManagerLost:
             return "won" if own else "active"
 
+    def revise(self, record: int, generation: int, keep: int) -> Plan | str:
+        """Keeps the first so many blocks of a promise, and gives the others up.
+
+        :return: the plan that takes its place, under new numbers; or, if a session copies for the old one, what
+            :meth:`cancel_plan` would have said of it
+        """
+        if not 0 <= keep <= wire.NAMES_LIMIT:
+            raise ValueError(f"{keep} blocks to keep of a plan; allowed are 0 to {wire.NAMES_LIMIT}")
+        call = self._session.submit(Opcode.REVISE, record, generation, wire.encode_revision(keep))
+        if not self._session.wait(call, _now() + int(self._timeout * 1e9)):
+            self._session.tell(call, self._cancel_late)
+            raise self._late("revise", self._timeout)
+        taken = call.result()
+        if taken.opcode == Opcode.CANCEL_PLAN_ANSWER:
+            return CANCELLED.get(taken.scalar0, "unknown")
+        plan = self.plan(call)
+        if plan is None:
+            raise Corrupt("Manager answered a revision without a plan; both sides must be of one release")
+        return plan
+
     def observe(self, record: int, generation: int) -> Observation:
         """What the Manager knows of a plan."""
         answer = self._ask(Opcode.OBSERVE, record, generation)
@@ -547,7 +657,7 @@ class Client:
         self._queries.discard(call)
         answer = call.answer
         if call.fault is None and answer.opcode == Opcode.QUERY_ANSWER and answer.scalar0:
-            self._session.owe(Opcode.RELEASE, answer.scalar0, 0)
+            self._session.tell_manager(Opcode.RELEASE, answer.scalar0, 0)
 
     # ---- the end
 
@@ -603,6 +713,10 @@ class Client:
         return DeadlineExceeded(f"{what}: no answer from Manager behind {self.socket_path} within {timeout} s")
 
 
+def _room_until(timeout: float | None) -> int | None:
+    return None if timeout is None else _now() + int(timeout * 1e9)
+
+
 def _check_deadline(timeout: float) -> None:
     if not 0 < timeout <= MAX_DEADLINE:
         raise ValueError(f"deadline of {timeout} s must be positive and at most {MAX_DEADLINE} s")
@@ -643,7 +757,7 @@ def connect(
     path = os.fspath(socket_path)
     if domain is not None:
         domain.check(path)
-        manager_uid = domain.manager_uid if manager_uid is None else manager_uid
+        manager_uid = manager_uid if domain.manager_uid is None else domain.manager_uid
         instance = domain.instance if instance is None else instance
     name = f"process-{os.getpid()}" if instance is None else instance
     if not 1 <= len(name.encode()) <= 64:

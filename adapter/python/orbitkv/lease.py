@@ -38,11 +38,11 @@ class Source:
         used: dict[int, Arena] = {}
         for entry in entries:
             if entry.arena >= len(arenas):
-                raise Corrupt(f"Manager's answer: block {entry.index} in arena {entry.arena}, which there is not")
+                raise Corrupt(f"Manager's answer: block {entry.name_index} in arena {entry.arena}, which there is not")
             arena = used.setdefault(entry.arena, arenas[entry.arena])
-            if entry.bytes < 1 or entry.offset > arena.bytes or entry.bytes > arena.bytes - entry.offset:
-                raise Corrupt(f"Manager's answer: block {entry.index} is outside of its arena")
-            self._places.append((arena.address + entry.offset, entry.bytes))
+            if entry.size < 1 or entry.offset > arena.bytes or entry.size > arena.bytes - entry.offset:
+                raise Corrupt(f"Manager's answer: block {entry.name_index} is outside of its arena")
+            self._places.append((arena.address + entry.offset, entry.size))
         self._arenas = tuple(used.values())
 
     def __len__(self) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 from . import wire
@@ -54,7 +55,8 @@ class Observation(NamedTuple):
     evidence: frozenset[str]
 
 
-class PlanBlock(NamedTuple):
+@dataclass(frozen=True)
+class PlanBlock:
     """A block of a plan: which of the names asked for, its length."""
 
     index: int
@@ -83,6 +85,15 @@ class Word:
         self._value.value = value
 
 
+class _Turn:
+    """Whether a session's claim of a record is over. Outlives the claim, should that be dropped."""
+
+    __slots__ = ("ended",)
+
+    def __init__(self) -> None:
+        self.ended = False
+
+
 class Claims:
     """The claims of one session: a record at most once in a generation, in rising order, one at a time."""
 
@@ -97,7 +108,7 @@ class Claims:
         self._own = claims
         self._first = first_generation
         self._lock = _thread.allocate_lock()
-        self._last: dict[int, tuple[int, Claim | None]] = {}  # by record: generation, its claim unless given up
+        self._last: dict[int, tuple[int, _Turn | None]] = {}  # by record: generation, its claim unless given up
 
     def claim(self, record: int, generation: int) -> "Claim":
         """Claims; see :meth:`Client.claim`."""
@@ -111,8 +122,9 @@ class Claims:
                 if manager.load() != generation << 8 | GRANTED:
                     raise _over(record, generation)
                 own = Word(self._own.address + record * 8)
-                claim = Claim(self, own, record, generation)
-                self._last[record] = (generation, claim)
+                turn = _Turn()
+                claim = Claim(self, own, record, generation, turn)
+                self._last[record] = (generation, turn)
                 own.store(generation << 8 | ACTIVE)
             fence()  # this side's own; the Manager adds membarrier(2), since HELLO said that there is none
             if manager.load() != generation << 8 | GRANTED:
@@ -132,11 +144,11 @@ class Claims:
         """This session will not claim that plan any more; false if it copies for it."""
         self._check(record, generation)
         with self._lock:
-            last, claim = self._last.get(record, (0, None))
-            if last == generation and claim is not None:
-                return claim.ended
+            last, turn = self._last.get(record, (0, None))
+            if last == generation and turn is not None:
+                return turn.ended
             if last < generation:
-                if claim is not None and not claim.ended:
+                if turn is not None and not turn.ended:
                     return True  # it can not claim a newer one before that has ended
                 self._last[record] = (generation, None)
             return True
@@ -165,8 +177,8 @@ class Claims:
             )
 
     def _in_turn(self, record: int, generation: int) -> None:
-        last, claim = self._last.get(record, (0, None))
-        if claim is not None and not claim.ended:
+        last, turn = self._last.get(record, (0, None))
+        if turn is not None and not turn.ended:
             raise OrbitKVError(f"record {record} is claimed by this session; end that claim first", Fault.IN_USE)
         if generation <= last:
             raise StaleEpoch(
@@ -177,12 +189,12 @@ class Claims:
     def _plan(self, record: int, generation: int) -> tuple[list[PlanBlock], Source]:
         at = self._plans.address + _RECORDS_AT + record * _RECORD_BYTES
         told = wire.Record.decode(ctypes.string_at(at, _RECORD_BYTES))
-        if told.generation != generation or told.first_block + told.count > _BANK_BLOCKS:
+        if told.generation != generation or told.first_block + told.blocks > _BANK_BLOCKS:
             raise Corrupt(f"record {record} does not hold its plan; both sides must be of one release")
         begin = self._plans.address + _BANK_AT + told.first_block * _BANK_BLOCK_BYTES
-        planned = wire.decode_planned(ctypes.string_at(begin, told.count * _BANK_BLOCK_BYTES))
-        entries = [wire.BlockEntry(b.index, 1, b.arena, b.offset, b.bytes, b.generation) for b in planned]
-        return [PlanBlock(b.index, b.bytes) for b in planned], Source(self._arenas, entries)
+        planned = wire.decode_planned(ctypes.string_at(begin, told.blocks * _BANK_BLOCK_BYTES))
+        entries = [wire.BlockEntry(b.name_index, 1, b.arena, b.offset, b.size, b.generation) for b in planned]
+        return [PlanBlock(b.name_index, b.size) for b in planned], Source(self._arenas, entries)
 
 
 def _over(record: int, generation: int) -> LeaseEnded:
@@ -199,7 +211,7 @@ class Claim:
     under way then are waited for: the last to leave says it. It works when the Manager has died.
     """
 
-    def __init__(self, claims: Claims, own: Word, record: int, generation: int) -> None:
+    def __init__(self, claims: Claims, own: Word, record: int, generation: int, turn: _Turn) -> None:
         self.record = record
         self.generation = generation
         self.blocks: tuple[PlanBlock, ...] = ()
@@ -209,13 +221,13 @@ class Claim:
         self._source: Source | None = None
         self._inside = 0
         self._last = 0  # the state to end with, once nobody is inside
-        self._ended = False
+        self._turn = turn
         self._said_part = False
 
     @property
     def ended(self) -> bool:
         """Whether its last word is written: nothing reads the plan for this session any more."""
-        return self._ended
+        return self._turn.ended
 
     def copy_into(self, index: int, buffer: Any) -> int:
         """Copies block ``blocks[index]`` to the start of a buffer, as :meth:`orbitkv.Lease.copy_into`; its bytes."""
@@ -253,14 +265,14 @@ class Claim:
     def part_ended(self) -> None:
         """Says that some of the blocks are copied, and others are not."""
         with self._lock:
-            if not self._said_part and not self._ended and not self._last:
+            if not self._said_part and not self._turn.ended and not self._last:
                 self._said_part = True
                 self._own.store(self.generation << 8 | PART_DRAINED)
 
     def end(self, whole: bool = True) -> None:
         """Ends it, once nobody copies any more: DRAINED if every byte is in place, FAILED if not. Never waits."""
         with self._lock:
-            if self._ended or self._last:
+            if self._turn.ended or self._last:
                 return
             self._last = DRAINED if whole else FAILED
             if self._inside:
@@ -287,7 +299,7 @@ class Claim:
     def _enter(self) -> Source:
         self._claims.refuse_child()
         with self._lock:
-            if self._ended or self._last or self._source is None:
+            if self._turn.ended or self._last or self._source is None:
                 raise LeaseEnded(f"claim of record {self.record} has ended; nothing may be copied for it")
             self._inside += 1
             return self._source
@@ -302,7 +314,7 @@ class Claim:
 
     def _write_end(self) -> None:
         self._own.store(self.generation << 8 | self._last)
-        self._ended = True
+        self._turn.ended = True
 
     def _after_end(self) -> None:
         if self._source is not None:
@@ -312,7 +324,7 @@ class Claim:
 
     def __del__(self) -> None:
         # Nobody can be inside any more. Its memory stays mapped: a finalizer takes no lock that others take.
-        if not getattr(self, "_ended", True) and self._claims._session.own():
+        if hasattr(self, "_turn") and not self._turn.ended and self._claims._session.own():
             warnings.warn(f"claim of record {self.record} was dropped; end it", ResourceWarning, stacklevel=2)
             self._last = FAILED
             self._write_end()

@@ -108,6 +108,7 @@ class Session:
         self._for_room = 0
         self._lost: OrbitKVError | None = None
         self._unmapped = False
+        self._manager_exited = False
 
     def _register_poll(self) -> None:
         for fd in (self._answer_event, self._socket.fileno(), self._manager):
@@ -139,14 +140,19 @@ class Session:
         return self._lost is None and self._mark.own()
 
     def manager_alive(self) -> bool:
-        """Whether the Manager's process runs, by its pidfd; never blocks. Without a pidfd, as :attr:`standing`."""
-        if not self._mark.own() or self._unmapped:
-            return False
-        if self._manager is None:
+        """Whether the Manager's process runs, by its pidfd; never blocks. Without a pidfd, as :attr:`standing`.
+
+        After :meth:`end`: what was last seen.
+        """
+        if self._manager is None or not self._mark.own():
             return self.standing
-        poll = select.poll()
-        poll.register(self._manager, select.POLLIN)
-        return not poll.poll(0)
+        if not self._manager_exited and not self._unmapped:
+            with self._lock:
+                if not self._unmapped:
+                    poll = select.poll()
+                    poll.register(self._manager, select.POLLIN)
+                    self._manager_exited = bool(poll.poll(0))
+        return not self._manager_exited
 
     # ---- sending
 
@@ -525,12 +531,15 @@ class Session:
         """Ends it for good: fails what is outstanding, waits for the thread that drives, unmaps the ring."""
         if not self._mark.own():
             return  # the child's copies of the descriptors go with the child
-        self._lose(Closed(f"Manager behind {self.path}: {why}; connect again"))
+        self.manager_alive()
+        closed = Closed(f"Manager behind {self.path}: {why}; connect again")
+        self._lose(closed)
         self._turn.acquire()
         try:
             with self._lock:
                 if self._unmapped:
                     return
+                self._lost = closed
                 self._unmapped = True
                 self._memory.close()
             self._socket.close()

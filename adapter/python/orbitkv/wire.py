@@ -110,7 +110,7 @@ class FrameHeader(NamedTuple):
         return _FRAME.pack(*self[:5], 0, *self[5:])
 
     @classmethod
-    def decode(cls, data: bytes) -> "FrameHeader":
+    def decode(cls, data: bytes | bytearray) -> "FrameHeader":
         """Reads the first 48 bytes; checks nothing else."""
         fields = _FRAME.unpack_from(data)
         return cls(*fields[:5], *fields[6:])
@@ -372,18 +372,18 @@ def _end(what: str, descriptor: bytes, at: int) -> None:
 class BlockEntry(NamedTuple):
     """One block of a query's answer: where it is, and which of the names asked for."""
 
-    index: int
+    name_index: int
     origin: int
     arena: int
     offset: int
-    bytes: int
+    size: int
     generation: int
 
 
 def encode_blocks(entries: Sequence[BlockEntry]) -> bytes:
     """The descriptor of a query's answer."""
     parts = [_COUNT.pack(len(entries), 0)]
-    parts += [_BLOCK.pack(e.index, e.origin, 0, e.arena, 0, e.offset, e.bytes, e.generation) for e in entries]
+    parts += [_BLOCK.pack(e.name_index, e.origin, 0, e.arena, 0, e.offset, e.size, e.generation) for e in entries]
     return b"".join(parts)
 
 
@@ -405,18 +405,18 @@ class PieceEntry(NamedTuple):
     registration: int
     generation: int
     offset: int
-    bytes: int
+    size: int
     name: BlockName | tuple[str, bytes]
 
 
-def encode_pieces(pieces: Sequence[PieceEntry]) -> bytes:
-    """The descriptor of a publish."""
+def encode_pieces(pieces: Sequence[tuple[int, int, int, int, BlockName | tuple[str, bytes]]]) -> bytes:
+    """The descriptor of a publish: :class:`PieceEntry` each, or tuples of the same."""
     if not 1 <= len(pieces) <= PIECES_LIMIT:
         raise ValueError(f"publish of {len(pieces)} blocks; allowed are 1 to {PIECES_LIMIT}")
     parts = [_COUNT.pack(len(pieces), 0)]
-    for piece in pieces:
-        parts.append(_PIECE.pack(*piece[:4]))
-        parts.append(encode_name(piece.name))
+    for registration, generation, offset, size, name in pieces:
+        parts.append(_PIECE.pack(registration, generation, offset, size))
+        parts.append(encode_name(name))
     return _bounded("publish", b"".join(parts))
 
 
@@ -428,9 +428,9 @@ def decode_pieces(descriptor: bytes) -> list[PieceEntry]:
     for _ in range(count):
         if len(descriptor) - at < _PIECE.size:
             raise Corrupt("a piece is cut off")
-        fields = _PIECE.unpack_from(descriptor, at)
+        registration, generation, offset, size = _PIECE.unpack_from(descriptor, at)
         name, at = _decode_name(descriptor, at + _PIECE.size)
-        pieces.append(PieceEntry(*fields, name))
+        pieces.append(PieceEntry(registration, generation, offset, size, name))
     _end("pieces", descriptor, at)
     return pieces
 
@@ -470,9 +470,9 @@ def encode_restore(deadline_ns: int, redeemers: int, generations: Sequence[int])
     return _bounded("restore", head + struct.pack(f"<{len(generations)}Q", *generations))
 
 
-def encode_revision(deadline_ns: int, keep: int) -> bytes:
+def encode_revision(keep: int) -> bytes:
     """The descriptor of a REVISE: how many blocks to keep."""
-    return _RESTORE.pack(deadline_ns, keep, 0)
+    return _COUNT.pack(keep, 0)
 
 
 class Record(NamedTuple):
@@ -480,8 +480,8 @@ class Record(NamedTuple):
 
     generation: int
     first_block: int
-    count: int
-    bytes: int
+    blocks: int
+    size: int
     kind: int
     redeemers: int
     text: str
@@ -496,10 +496,10 @@ class Record(NamedTuple):
 class PlannedBlock(NamedTuple):
     """A block of the plan bank."""
 
-    index: int
+    name_index: int
     arena: int
     offset: int
-    bytes: int
+    size: int
     generation: int
 
 
