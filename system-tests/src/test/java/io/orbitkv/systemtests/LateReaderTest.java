@@ -120,8 +120,8 @@ class LateReaderTest {
     }
   }
 
-  // Guard: GrantAuthority.close revoking before closeSource, and Manager.shutdown unmapping the
-  // pool only after the send has left it: a crash is not exit 0.
+  // Guard: GrantAuthority.close telling the requester, without which it hears of no revocation; and
+  // Manager.shutdown draining the source, without which the reply behind the stuck one is none.
   @Test
   void aRevokeAtTheOwnersEndLetsTheSendLeaveFirst() throws IOException {
     ManagerProcess a = owner();

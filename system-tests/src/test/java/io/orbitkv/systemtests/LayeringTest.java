@@ -92,6 +92,7 @@ class LayeringTest {
             ADAPTER,
             "com.google.gson..",
             "org.HdrHistogram..",
+            "io.grpc..",
             JDK,
             JSPECIFY));
   }

@@ -6,6 +6,7 @@ import io.orbitkv.adapter.Piece;
 import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.QueryOptions;
 import io.orbitkv.adapter.RegisteredMemory;
+import io.orbitkv.api.FaultCode;
 import io.orbitkv.systemtests.rig.Await;
 import io.orbitkv.systemtests.rig.Engine;
 import io.orbitkv.systemtests.rig.ManagerProcess;
@@ -28,8 +29,8 @@ class LeaseEndsTest {
   @RegisterExtension final Rig rig = new Rig();
 
   // Guard: GrantAuthority.expire retiring the token, after which Gate.enter lets no READ in; and
-  // the source's holds, which the expiry does not end: A publishes over them only when its sends
-  // have left.
+  // the source's holds, which the expiry does not end: as long as a send is inside, A publishes
+  // over none of them.
   @Test
   void readUnderAnExpiredGrantIsRefusedAndItsBytesAreRight() {
     Rig.ProxiedPair pair =
@@ -52,9 +53,12 @@ class LeaseEndsTest {
       // Checks the bytes of whatever comes.
       Readers readers = Readers.start(pair.b().socket(), pages, BLOCKS, patient);
       Await.until("A sends", SOON, () -> pair.data().valve().total() > BLOCK_BYTES);
-      assertThat(a.status().number("grants.active")).isEqualTo(1);
-      Await.until("the grant has expired", SOON, () -> a.status().number("grants.active") == 0);
-      publishAndUnregister(engine);
+      pair.data().valve().holdAfter(0);
+      Await.until("the grant has expired", SOON, () -> a.status().number("grants.retired") == 1);
+      assertThat(a.status().holds("source")).isEqualTo(BLOCKS);
+      refuses(engine);
+      assertThat(a.status().holds("source")).isEqualTo(BLOCKS);
+      pair.data().valve().slowTo(2 << 20);
       Await.until("B is answered", SOON, () -> readers.rounds() > 0);
       pair.data().valve().open();
       readers.close();
@@ -70,8 +74,8 @@ class LeaseEndsTest {
     pair.b().awaitQuiet();
   }
 
-  /** What is still sent is refused to others; memory that a copy was made of can go at any time. */
-  private static void publishAndUnregister(Engine engine) {
+  /** What is still sent is refused to others, and the engine's own memory can go at any time. */
+  private static void refuses(Engine engine) {
     Page page = new Page(2, 0, 1, BLOCK_BYTES);
     try (RegisteredMemory memory = engine.client().allocate(BLOCK_BYTES)) {
       page.fill(memory.segment());
@@ -81,7 +85,8 @@ class LeaseEndsTest {
               .publish(
                   List.of(new Piece(page.name(), memory, 0, BLOCK_BYTES)), Duration.ofSeconds(10))
               .getFirst();
-      assertThat(result.status()).isIn(PublishResult.Status.STORED, PublishResult.Status.FAULT);
+      assertThat(result.status()).isEqualTo(PublishResult.Status.FAULT);
+      assertThat(result.code()).isEqualTo(FaultCode.EXHAUSTED);
     }
   }
 }

@@ -27,14 +27,18 @@ class LinkLossTest {
 
   @RegisterExtension final Rig rig = new Rig();
 
-  // Guard: the grant's expiry at A and the read's deadline at B, each followed by the shutdown() of
-  // a connection whose other end will never answer.
+  // Guard: the grant's expiry at A (GrantAuthority.expire) and the read's deadline at B
+  // (FetchOperation.expire; the progress timeout is too long to stand in for it), each followed by
+  // the shutdown() of a connection whose other end will never answer: OwnerService.endStuckReplies
+  // and TcpPeer.endStuckReceive. Without any one of the four an end holds its memory for ever.
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void bothEndsLeaveByTheirOwnClocks(boolean oneWay) {
     assumeTrue(Namespaces.obstacle().isEmpty(), Namespaces.obstacle());
     Namespaces hosts = rig.keep(Namespaces.create());
-    String[] limits = {"--grant-lifetime", "4s", "--retirement-grace", "1s"};
+    String[] limits = {
+      "--grant-lifetime", "4s", "--retirement-grace", "1s", "--transfer-progress-timeout", "120s"
+    };
     ManagerProcess a =
         rig.launchIn(hosts.on("a"), "a", options(limits, "--host", hosts.ipv4("a"), "--port", PORT))
             .awaitReady();

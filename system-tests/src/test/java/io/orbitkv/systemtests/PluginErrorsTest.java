@@ -2,9 +2,12 @@ package io.orbitkv.systemtests;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.orbitkv.api.spi.Provider;
 import io.orbitkv.systemtests.rig.Command;
+import io.orbitkv.systemtests.rig.LacksLibraryProvider;
 import io.orbitkv.systemtests.rig.Rig;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
@@ -12,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,8 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The installed command with plugins that can not be used (BB-31): exit 1, one line with plugin,
- * path, reason and what there is instead, and never another backend. A native library that is
- * missing is tested with the catalog, in ProviderCatalogTest: no plugin here has one.
+ * path, reason and what there is instead, and never another backend.
  */
 class PluginErrorsTest {
   private static final String PROVIDER_CLASS = "io/orbitkv/provider/tcp/OrbitteTcpProvider.class";
@@ -80,6 +83,40 @@ class PluginErrorsTest {
     }
     Files.copy(api, plugin().resolve("lib").resolve(api.getFileName()));
     refuses("orbitte-tcp", plugin().toString(), "its own copy of the SPI");
+  }
+
+  // Guard: LoadedPlugin.findProviders turning ServiceConfigurationError into the plugin's fault,
+  // and
+  // PluginFault.of telling which kind of fault UnsatisfiedLinkError is.
+  @Test
+  void nativeLibraryIsMissing() throws IOException {
+    Path lacking = Files.createDirectories(home.resolve("plugins/lacking-library"));
+    Files.createDirectory(lacking.resolve("lib"));
+    Files.writeString(
+        lacking.resolve("plugin.properties"),
+        "plugin.id=lacking-library\nplugin.version=1.0.0\nplugin.requires=>=0.1.0\n");
+    try (FileSystem jar =
+        FileSystems.newFileSystem(
+            URI.create("jar:" + lacking.resolve("lib/lacking.jar").toUri()),
+            Map.of("create", "true"))) {
+      String provider = LacksLibraryProvider.class.getName();
+      Path file = jar.getPath(provider.replace('.', '/') + ".class");
+      Files.createDirectories(file.getParent());
+      try (InputStream bytes =
+          LacksLibraryProvider.class.getResourceAsStream(
+              LacksLibraryProvider.class.getSimpleName() + ".class")) {
+        Files.write(file, Objects.requireNonNull(bytes).readAllBytes());
+      }
+      Path services = Files.createDirectories(jar.getPath("META-INF", "services"));
+      Files.writeString(services.resolve(Provider.class.getName()), provider);
+    }
+    refuses(
+        "lacking-library",
+        lacking.toString(),
+        "a native library is missing",
+        "orbitkv-nonesuch",
+        "there are: orbitte-tcp");
+    assertThat(installed("providers").succeeded().out()).contains("orbitte-tcp", "lacking-library");
   }
 
   private void refuses(String backend, String... named) {

@@ -54,10 +54,15 @@ public record Command(String line, int exit, String out, String err) {
     line.add(launcher.toString());
     line.addAll(arguments);
     ProcessBuilder builder = new ProcessBuilder(line);
+    cleanEnvironment(builder);
+    return builder;
+  }
+
+  /** Takes this process's settings of OrbitKV out, and says how its JVMs are to run. */
+  static void cleanEnvironment(ProcessBuilder builder) {
     builder.environment().keySet().removeIf(name -> name.startsWith("ORBITKV_"));
     builder.environment().put("ORBITKV_JAVA_OPTS", JVM);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    return builder;
   }
 
   /**

@@ -22,6 +22,9 @@ public final class EngineMain {
   /** Says {@code fetching} and asks for {@link #FETCHED}, wherever they are. */
   public static final String FETCH = "fetch";
 
+  /** Uses the channel for a while, says {@code idle} and uses it no more. */
+  public static final String IDLE = "idle";
+
   /** What {@link #FETCH} asks for. */
   public static final List<Page> FETCHED = Page.of(6, 1, 16, 1 << 20).toList();
 
@@ -32,6 +35,7 @@ public final class EngineMain {
   public static final Page PUBLISHED = new Page(8, 0, 1, 512 << 10);
 
   private static final int AT_ONCE = 64;
+  private static final int WARM_UP = 2_000;
 
   private EngineMain() {}
 
@@ -41,6 +45,7 @@ public final class EngineMain {
       switch (arguments[1]) {
         case HOLD -> hold(engine);
         case FETCH -> fetch(engine);
+        case IDLE -> idle(engine);
         default -> publish(engine);
       }
     }
@@ -54,14 +59,25 @@ public final class EngineMain {
   }
 
   private static void hold(Engine engine) {
+    hold(engine, "leased");
+  }
+
+  private static void hold(Engine engine, String word) {
     engine.store(List.of(LEASED));
     try (BlockLease lease =
         engine.client().queryAndWait(List.of(LEASED.name()), QueryOptions.LOCAL)) {
-      say(lease.blocks().isEmpty() ? "missed" : "leased");
+      say(lease.blocks().isEmpty() ? "missed" : word);
       while (true) {
         LockSupport.park();
       }
     }
+  }
+
+  private static void idle(Engine engine) {
+    for (int i = 0; i < WARM_UP; i++) {
+      engine.client().ping();
+    }
+    hold(engine, "idle");
   }
 
   private static void fetch(Engine engine) {

@@ -63,6 +63,11 @@ public final class EngineProcess implements AutoCloseable {
     return this;
   }
 
+  /** Its process id. */
+  public long pid() {
+    return process.pid();
+  }
+
   /** Sends SIGKILL and waits for the exit. */
   public void kill() {
     process.destroyForcibly();

@@ -142,6 +142,16 @@ public final class ManagerProcess implements AutoCloseable {
     return ProcessUse.of(process.pid(), Objects.requireNonNull(log.getParent()));
   }
 
+  /** How many engine processes it watches: of those that have exited it has let go. */
+  public long watched() {
+    return ProcessUse.watched(process.pid());
+  }
+
+  /** What memory its process has now, without garbage. */
+  public MemoryUse memory() {
+    return MemoryUse.of(process.pid(), Objects.requireNonNull(log.getParent()));
+  }
+
   /** Its process id. */
   public long pid() {
     return process.pid();

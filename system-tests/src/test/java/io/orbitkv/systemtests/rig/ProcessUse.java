@@ -38,6 +38,17 @@ public record ProcessUse(List<String> descriptors, List<String> threads, long of
     }
   }
 
+  /** How many processes a process watches by their pidfd. */
+  static long watched(long pid) {
+    try {
+      return entries(Path.of("/proc", Long.toString(pid), "fd"), ProcessUse::target).stream()
+          .filter(descriptor -> descriptor.contains("pidfd"))
+          .count();
+    } catch (IOException e) {
+      throw new UncheckedIOException("process " + pid, e);
+    }
+  }
+
   /**
    * What there is now and was not before: files by what they are, threads by name. Without threads
    * that the JVM starts when it likes, those of the pool that keeps them a minute, and the one that
@@ -78,20 +89,8 @@ public record ProcessUse(List<String> descriptors, List<String> threads, long of
     return Files.readSymbolicLink(descriptor).toString().replaceAll("\\[\\d+]", "");
   }
 
-  private static long offHeap(long pid, Path directory) throws IOException {
-    Path out = Files.createTempFile(directory, "jcmd-", ".out");
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
-                Long.toString(pid),
-                "VM.native_memory",
-                "summary")
-            .redirectErrorStream(true)
-            .redirectOutput(out.toFile())
-            .start();
-    process.onExit().join();
-    String text = Files.readString(out);
-    Files.delete(out);
+  private static long offHeap(long pid, Path directory) {
+    String text = new Jcmd(pid, directory).run("VM.native_memory", "summary");
     Matcher other = OTHER.matcher(text);
     if (!other.find()) {
       throw new AssertionError("jcmd shows no native memory: " + text);
