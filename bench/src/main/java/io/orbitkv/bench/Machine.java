@@ -16,15 +16,19 @@ public final class Machine {
 
   /** This machine, as peers see it at one of its addresses. */
   public static String line(InetAddress address) {
-    return "kernel %s, JDK %s, %d cores (%s), MTU %s at %s, system's congestion control %s"
+    return line()
+        + ", MTU %s at %s, system's congestion control %s"
+            .formatted(mtu(address), address.getHostAddress(), congestion());
+  }
+
+  /** This machine without its network: kernel, JDK, cores. */
+  public static String line() {
+    return "kernel %s, JDK %s, %d cores (%s)"
         .formatted(
             System.getProperty("os.version"),
             Runtime.version(),
             Runtime.getRuntime().availableProcessors(),
-            processor(),
-            mtu(address),
-            address.getHostAddress(),
-            congestion());
+            processor());
   }
 
   /** The system's congestion control; empty if it can not be read. */

@@ -38,7 +38,7 @@ public final class SocketLoopClient implements AutoCloseable {
 
   /** Whether there is a compiler here. */
   public static boolean possible() {
-    return SocketLoop.compiler().isPresent();
+    return CProgram.compiler().isPresent();
   }
 
   /**

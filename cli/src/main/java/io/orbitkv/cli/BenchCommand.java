@@ -10,7 +10,11 @@ import picocli.CommandLine.Spec;
     name = "bench",
     description = "Measures on this machine, beside a baseline that runs in the same minute.",
     mixinStandardHelpOptions = true,
-    subcommands = BenchTransferCommand.class)
+    subcommands = {
+      BenchTransferCommand.class,
+      BenchChannelCommand.class,
+      BenchChannelEndCommand.class
+    })
 final class BenchCommand implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -18,6 +22,7 @@ final class BenchCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "say what to measure; try 'bench transfer'");
+    throw new ParameterException(
+        spec.commandLine(), "say what to measure; try 'bench transfer' or 'bench channel'");
   }
 }
