@@ -83,7 +83,8 @@ class Manager:
 
     def resume(self) -> None:
         """SIGCONT."""
-        self.process.send_signal(signal.SIGCONT)
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
 
     def end(self) -> None:
         """Kills it and removes its folder."""

@@ -142,7 +142,7 @@ class ClaimTest(unittest.TestCase):
             self.client.claim(5, 11)
         self.assertEqual(self.fake.engine_word(5), (12, DRAINED))
 
-    # Guard: Source's bounds on what a record says; the end is written, so that nothing is held.
+    # Guard: Source's bounds on what a record says, and those of the bank in Claims._plan.
     def test_record_that_can_not_be_is_corrupt_and_ended(self) -> None:
         for number, block in enumerate(
             ((0, 1, 0, 64), (0, 0, ARENA_BYTES, 64), (0, 0, 0, ARENA_BYTES + 1), (0, 0, (1 << 64) - 8, 16), (0, 0, 0, 0))
@@ -153,7 +153,7 @@ class ClaimTest(unittest.TestCase):
             self.assertEqual(self.fake.engine_word(6), (20 + number, FAILED))
         self.fake.grant(7, 5, [(0, 0, 0, 64)] * 2, first=100)
         at = 4096 + 7 * 192
-        self.fake.plans[at + 16 : at + 24] = b"\xff\x7f\0\0\2\0\0\0"  # runs over the end of the bank
+        self.fake.plans[at + 16 : at + 24] = b"\xff\xff\xff\xff\2\0\0\0"  # far outside of the bank
         with self.assertRaises(orbitkv.Corrupt):
             self.client.claim(7, 5)
 

@@ -41,7 +41,7 @@ class VectorsTest(unittest.TestCase):
 
 
 class BoundsTest(unittest.TestCase):
-    # Guard: the bounds that every decoder checks before it reads, as those of _decode_name.
+    # Guard: the bounds that every decoder checks before it reads, as _end in decode_blocks.
     def test_random_bytes_are_corrupt_and_nothing_else(self) -> None:
         seed = time.time_ns()
         chance = random.Random(seed)

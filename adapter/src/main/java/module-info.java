@@ -5,6 +5,7 @@ module io.orbitkv.adapter {
   requires transitive io.orbitkv.ffm;
 
   exports io.orbitkv.adapter;
+  exports io.orbitkv.adapter.plan;
   exports io.orbitkv.adapter.restore;
   exports io.orbitkv.adapter.ring;
   exports io.orbitkv.adapter.wire;

@@ -56,7 +56,9 @@ final class Answers {
       int index = (int) entry.index();
       Origin origin = entry.origin() == ReadEntry.ORIGIN_PEER ? Origin.PEER : Origin.LOCAL;
       blocks.add(new LeasedBlock(index, asked.get(index), origin, entry.bytes()));
-      places.add(new BlockLease.Place(arenas.get((int) entry.arena()), entry.offset()));
+      places.add(
+          new BlockLease.Place(
+              arenas.get((int) entry.arena()), entry.offset(), entry.generation()));
     }
     long expires = System.nanoTime() + Math.max(0, command.scalar1());
     return new BlockLease(command.scalar0(), expires, blocks, places, release);

@@ -4,11 +4,13 @@ import io.orbitkv.adapter.wire.SharedMapping;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * Blocks that the Manager found and keeps where they are until {@link #close()}, which is the
@@ -17,7 +19,7 @@ import java.util.function.Consumer;
  */
 public final class BlockLease implements AutoCloseable {
   /** Where a block is, apart from what a caller may know. */
-  record Place(SharedMapping arena, long offset) {}
+  record Place(SharedMapping arena, long offset, long generation) {}
 
   private final long id;
   private final long expiresAtNanos;
@@ -27,6 +29,12 @@ public final class BlockLease implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private int inside;
   private boolean closed;
+
+  // Of a restore that uses the lease up.
+  private boolean asking;
+  private long operation;
+  private List<Long> wanted = List.of();
+  private boolean usedUp;
 
   /** A lease whose release is the given action, run once, by the last thread that leaves. */
   BlockLease(
@@ -45,8 +53,88 @@ public final class BlockLease implements AutoCloseable {
     this.release = release;
   }
 
+  /** Its name; 0 once a plan has used it up, so that there is nothing to release. */
   long id() {
-    return id;
+    lock.lock();
+    try {
+      return usedUp ? 0 : id;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The number of the restore that {@link #beginUse} has reserved. */
+  long operation() {
+    lock.lock();
+    try {
+      return operation;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Begins to turn the lease into a plan, and forbids copies; {@link #endUse} follows.
+   *
+   * @param numbers gives the restore its number; asked once until a restore was refused
+   * @return the generations of the allocations of those blocks
+   */
+  List<Long> beginUse(List<LeasedBlock> some, LongSupplier numbers) {
+    List<Long> generations = new ArrayList<>(some.size());
+    for (LeasedBlock block : some) {
+      Place place = places.get(block);
+      if (place == null) {
+        throw new IllegalArgumentException("block " + block + " is not of this lease");
+      }
+      generations.add(place.generation());
+    }
+    lock.lock();
+    try {
+      if (closed || asking || inside > 0) {
+        throw new IllegalStateException(
+            "this lease is closed, or a copy or a restore of it is under way");
+      }
+      if (operation != 0 && !wanted.equals(generations)) {
+        throw new IllegalArgumentException(
+            "the outcome of a restore of other blocks of this lease is unknown; ask for the same");
+      }
+      if (operation == 0) {
+        if (expired()) {
+          throw new TransportException(
+              FaultCode.GRANT_ENDED, "lease " + id + " has expired; ask for its blocks again");
+        }
+        operation = numbers.getAsLong();
+        wanted = generations;
+      }
+      asking = true;
+      return generations;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The restore was answered, or its outcome is not known: then copies stay forbidden. */
+  void endUse(boolean known) {
+    lock.lock();
+    try {
+      asking = false;
+      if (known) {
+        operation = 0;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A plan has taken it over: it is closed, and there is nothing to release. */
+  void usedUp() {
+    lock.lock();
+    try {
+      usedUp = true;
+    } finally {
+      lock.unlock();
+    }
+    var _ = tryClose();
   }
 
   /** The blocks found, in the order of the names; a name that is not here was a miss. */
@@ -139,6 +227,9 @@ public final class BlockLease implements AutoCloseable {
     try {
       if (closed) {
         throw new IllegalStateException("this lease is closed; ask for its blocks again");
+      }
+      if (asking || operation != 0) {
+        throw new IllegalStateException("this lease is being turned into a plan; restore that");
       }
       inside++;
     } finally {

@@ -1,5 +1,6 @@
 package io.orbitkv.adapter;
 
+import io.orbitkv.adapter.plan.PlanMemory;
 import io.orbitkv.adapter.ring.RingMemory;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
@@ -33,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param welcome what the Manager said
  * @param arenas its arenas, mapped for reading
  * @param ring what carries the commands
+ * @param plans what the instance may copy, mapped for reading
+ * @param claims what this session says of plans
  * @param manager the Manager's process; null if it can not be known, as in another pid namespace
  */
 record Bootstrap(
@@ -40,6 +43,8 @@ record Bootstrap(
     Welcome welcome,
     List<SharedMapping> arenas,
     RingMemory ring,
+    SharedMapping plans,
+    SharedMapping claims,
     @Nullable PidFd manager) {
   /** Connects and introduces this process; on any failure nothing is left open. */
   static Bootstrap run(Path socket, ClientOptions options) {
@@ -159,23 +164,33 @@ record Bootstrap(
     Welcome welcome = Welcome.decode(frame.body());
     List<Fd> fds = frame.descriptors();
     int count = welcome.arenas().size();
-    if (fds.size() != count + Welcome.RING_DESCRIPTORS) {
+    if (fds.size() != count + Welcome.SESSION_DESCRIPTORS) {
       throw new TransportException(
           FaultCode.CORRUPT, "WELCOME with " + count + " arenas and " + fds.size() + " fds");
     }
-    Welcome.RingOffer offer = welcome.ring();
-    RingMemory ring =
-        RingMemory.attach(fds.subList(count, fds.size()), offer.version(), offer.bytes());
+    List<Fd> own = fds.subList(count, fds.size());
+    List<Runnable> undo = new ArrayList<>();
     boolean done = false;
     try {
+      RingMemory ring = RingMemory.attach(own, welcome.ring().version(), welcome.ring().bytes());
+      undo.add(ring::close);
+      Fd plansFd = own.get(Welcome.RING_DESCRIPTORS);
+      SharedMapping plans =
+          PlanMemory.attachPlans(plansFd, welcome.plans().version(), welcome.plans().bytes());
+      undo.add(() -> plans.close(() -> {}));
+      Fd claimsFd = own.get(Welcome.RING_DESCRIPTORS + 1);
+      SharedMapping claims =
+          PlanMemory.attachClaims(claimsFd, welcome.claims().version(), welcome.claims().bytes());
+      undo.add(() -> claims.close(() -> {}));
       List<SharedMapping> arenas = map(welcome, fds.subList(0, count));
       channel.identify(welcome.epoch(), welcome.session());
       channel.receiveWithoutDeadline();
       done = true;
-      return new Bootstrap(channel, welcome, arenas, ring, manager(channel.stream()));
+      return new Bootstrap(
+          channel, welcome, arenas, ring, plans, claims, manager(channel.stream()));
     } finally {
       if (!done) {
-        ring.close();
+        undo.forEach(Runnable::run);
       }
     }
   }

@@ -43,7 +43,11 @@ record ChannelConfigText(
         && (instance.isEmpty()
             || instance.getBytes(UTF_8).length > ClientOptions.MAX_INSTANCE_BYTES)) {
       throw ChannelConfig.invalid(
-          file + ": instance must have 1 to " + ClientOptions.MAX_INSTANCE_BYTES + " bytes");
+          file
+              + ": instance of "
+              + instance.getBytes(UTF_8).length
+              + " bytes; write 1 to "
+              + ClientOptions.MAX_INSTANCE_BYTES);
     }
     return new ChannelConfigText(
         ChannelConfig.path(file + ": " + SOCKET + "=" + socket, socket),

@@ -74,6 +74,11 @@ final class Connection {
     return lost == null;
   }
 
+  /** A number that no other operation or request of this session has. */
+  long newOperation() {
+    return nextRequest.getAndIncrement();
+  }
+
   /**
    * Whether the Manager's process lives, by its pidfd alone; by the connection where the process
    * can not be known. After the end of this connection: what was last seen.

@@ -41,15 +41,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class ManagerClient implements AutoCloseable {
   private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
-  private static final long QUERY_FLAG_FETCH = 1;
-  private static final long QUERY_FLAG_PREFIX = 2;
 
   private final Path socket;
   private final ClientOptions options;
   private final Connection connection;
   private final List<SharedMapping> arenas;
-  private final Publications publications;
   private final Set<BlockLease> leases = ConcurrentHashMap.newKeySet();
+  private final Publications publications;
+  private final EnginePlans plans;
 
   /** Queries whose answer has not been dealt with; none begins after {@code closed}. */
   private final Map<Object, CompletableFuture<Void>> queries = new ConcurrentHashMap<>();
@@ -61,6 +60,8 @@ public final class ManagerClient implements AutoCloseable {
     this.options = options;
     this.arenas = bootstrap.arenas();
     this.connection = new Connection(socket, bootstrap, options.timeout());
+    this.plans =
+        new EnginePlans(connection, new PlanAccess(bootstrap), options.timeout(), leases::isEmpty);
     this.publications = new Publications(this, connection, PublishBudget.OF_PROCESS);
   }
 
@@ -109,6 +110,11 @@ public final class ManagerClient implements AutoCloseable {
   /** Whether the connection stands; false for ever once it was lost or closed. Never blocks. */
   public boolean connected() {
     return connection.alive();
+  }
+
+  /** What this session's engine instance may copy. They end with this client. */
+  public EnginePlans plans() {
+    return plans;
   }
 
   /** The socket this client was connected to. */
@@ -194,7 +200,7 @@ public final class ManagerClient implements AutoCloseable {
    *     releases what comes later
    */
   public CompletableFuture<BlockLease> query(List<BlockName> names, QueryOptions query) {
-    check(names);
+    QueryOptions.check(names);
     List<BlockName> asked = List.copyOf(names);
     CompletableFuture<BlockLease> found = new CompletableFuture<>();
     CompletableFuture<Void> dealtWith = new CompletableFuture<>();
@@ -207,7 +213,7 @@ public final class ManagerClient implements AutoCloseable {
     }
     CompletableFuture<Taken> answer =
         connection.command(
-            Opcode.QUERY, Names.encode(asked), query.deadline().toNanos(), flags(query));
+            Opcode.QUERY, Names.encode(asked), query.deadline().toNanos(), query.flags());
     var _ =
         answer
             .thenApply(taken -> keep(Answers.found(taken, asked, arenas, this::release)))
@@ -234,7 +240,7 @@ public final class ManagerClient implements AutoCloseable {
    *     released
    */
   public BlockLease queryAndWait(List<BlockName> names, QueryOptions query) {
-    check(names);
+    QueryOptions.check(names);
     List<BlockName> asked = List.copyOf(names);
     CompletableFuture<Void> dealtWith = new CompletableFuture<>();
     Object key = new Object();
@@ -248,7 +254,7 @@ public final class ManagerClient implements AutoCloseable {
               Opcode.QUERY,
               Names.encode(asked),
               query.deadline().toNanos(),
-              flags(query),
+              query.flags(),
               query.deadline().plus(options.timeout()),
               late -> releaseLate(late));
       return keep(Answers.found(answer, asked, arenas, this::release));
@@ -309,19 +315,8 @@ public final class ManagerClient implements AutoCloseable {
       // The session is over whether or not the Manager said so; leases end with this process.
     } finally {
       connection.end("this client was closed");
-      arenas.forEach(arena -> arena.close(() -> {}));
+      plans.close();
     }
-  }
-
-  private static void check(List<BlockName> names) {
-    if (names.size() > Names.LIMIT) {
-      throw new IllegalArgumentException(
-          "query of " + names.size() + " blocks; the limit is " + Names.LIMIT);
-    }
-  }
-
-  private static long flags(QueryOptions query) {
-    return (query.fetch() ? QUERY_FLAG_FETCH : 0) | (query.prefix() ? QUERY_FLAG_PREFIX : 0);
   }
 
   private TransportException closedAlready() {

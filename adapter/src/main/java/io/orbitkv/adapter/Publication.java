@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +17,6 @@ public final class Publication {
   private final CompletableFuture<List<PublishResult>> results;
   private final Connection connection;
   private final long overdueAtNanos;
-  private final BooleanSupplier managerAlive;
   private volatile boolean fateUnknown;
 
   Publication(
@@ -28,7 +26,6 @@ public final class Publication {
     this.results = results;
     this.connection = connection;
     this.overdueAtNanos = System.nanoTime() + overdueAfter.toNanos();
-    this.managerAlive = connection::managerAlive;
   }
 
   /**
@@ -81,7 +78,7 @@ public final class Publication {
 
   /** Whether the Manager's process lives, by its pidfd. Never blocks. */
   public boolean managerAlive() {
-    return managerAlive.getAsBoolean();
+    return connection.managerAlive();
   }
 
   /** It has ended so. */

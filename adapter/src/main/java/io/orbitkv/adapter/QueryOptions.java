@@ -1,6 +1,8 @@
 package io.orbitkv.adapter;
 
+import io.orbitkv.adapter.wire.Names;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * How blocks are asked for. Immutable.
@@ -14,6 +16,9 @@ public record QueryOptions(boolean fetch, boolean prefix, Duration deadline) {
   /** Longest deadline that the Manager accepts. */
   public static final Duration MAX_DEADLINE = Duration.ofHours(1);
 
+  private static final long FLAG_FETCH = 1;
+  private static final long FLAG_PREFIX = 2;
+
   /** Only what this host's Manager holds; every block for itself; 10 s. */
   public static final QueryOptions LOCAL = new QueryOptions(false, false, Duration.ofSeconds(10));
 
@@ -25,6 +30,17 @@ public record QueryOptions(boolean fetch, boolean prefix, Duration deadline) {
     if (deadline.isNegative() || deadline.isZero() || deadline.compareTo(MAX_DEADLINE) > 0) {
       throw new IllegalArgumentException(
           "query deadline " + deadline + " must be positive and at most " + MAX_DEADLINE);
+    }
+  }
+
+  long flags() {
+    return (fetch ? FLAG_FETCH : 0) | (prefix ? FLAG_PREFIX : 0);
+  }
+
+  static void check(List<BlockName> names) {
+    if (names.size() > Names.LIMIT) {
+      throw new IllegalArgumentException(
+          "query of " + names.size() + " blocks; the limit is " + Names.LIMIT);
     }
   }
 

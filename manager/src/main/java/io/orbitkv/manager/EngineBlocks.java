@@ -11,8 +11,10 @@ import io.orbitkv.manager.local.BlockService;
 import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.MemoryArena;
 import io.orbitkv.manager.memory.Pool;
+import io.orbitkv.manager.plan.PlanPins;
 import io.orbitkv.manager.transfer.BlockReader;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -114,6 +116,26 @@ final class EngineBlocks implements BlockService {
   @Override
   public void release(long holder, long lease) {
     leases.release(holder, lease);
+  }
+
+  @Override
+  public PlanPins pin(long holder, long lease, List<Long> generations, String plan) {
+    return PlanHolds.of(pool, leases.take(holder, lease, generations), generations, plan);
+  }
+
+  @Override
+  public List<LeasedBlock> candidates(List<BlockName> names, boolean prefix) {
+    checkOpen();
+    List<LeasedBlock> found = new ArrayList<>();
+    for (int i = 0; i < names.size(); i++) {
+      long bytes = catalog.locate(names.get(i));
+      if (bytes >= 0) {
+        found.add(new LeasedBlock(i, Origin.LOCAL, 0, 0, bytes, 0));
+      } else if (prefix) {
+        break;
+      }
+    }
+    return found;
   }
 
   @Override

@@ -236,6 +236,7 @@ public final class Manager {
     json.add("receipts_source", StatusReport.receipts(receipts, Side.SOURCE));
     json.addProperty("receipts_refused", receipts.refused());
     json.add("sessions", StatusReport.sessions(local));
+    json.add("plans", StatusReport.plans(local.instances()));
     json.add("registrations", StatusReport.registrations(engine.registrations().states()));
     json.add("budget", budgetStatus());
     json.add("transport", StatusReport.numbers(engine.meters().snapshot()));

@@ -11,6 +11,7 @@ import io.orbitkv.manager.grant.GrantState;
 import io.orbitkv.manager.local.LocalServer;
 import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.Pool;
+import io.orbitkv.manager.plan.Instances;
 import io.orbitkv.manager.transfer.DigestChecks;
 import io.orbitkv.manager.transfer.ReceiptCounters;
 import java.util.List;
@@ -82,6 +83,14 @@ final class StatusReport {
     json.addProperty("open", server.sessions());
     json.addProperty("queries", server.pendingQueries());
     json.addProperty("refused", server.refusals());
+    return json;
+  }
+
+  static JsonObject plans(Instances instances) {
+    JsonObject json = new JsonObject();
+    json.addProperty("open", instances.open());
+    json.addProperty("deferred", instances.deferred());
+    json.addProperty("promised_bytes", instances.promisedBytes());
     return json;
   }
 

@@ -86,7 +86,9 @@ final class LayoutTest {
             -3,
             63,
             List.of(new Welcome.ArenaOffer(Welcome.READ_ONLY, 4_096)),
-            new Welcome.RingOffer(1, 16_912_384));
+            new Welcome.RingOffer(1, 16_912_384),
+            new Welcome.PlansOffer(1, 1_249_280, 77),
+            new Welcome.ClaimsOffer(1, 8_192));
     assertThat(Welcome.decode(welcome.encode())).isEqualTo(welcome);
   }
 

@@ -3,6 +3,7 @@ package io.orbitkv.manager.catalog;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.manager.memory.Hold;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -98,6 +99,31 @@ public final class LeaseTable {
       leases.remove(id);
     }
     lease.holds.forEach(Hold::end);
+  }
+
+  /**
+   * Ends a lease and hands its holds to the caller.
+   *
+   * @param generations allocations that it must hold
+   * @throws TransportException NOT_FOUND if this holder has no such lease, or it does not hold one
+   *     of them; it is as it was then
+   */
+  public synchronized List<Hold> take(long holder, long id, Collection<Long> generations) {
+    Lease lease = leases.get(id);
+    if (lease == null || lease.holder != holder) {
+      throw new TransportException(
+          FaultCode.NOT_FOUND, "no lease " + id + " of this session; was it released before?");
+    }
+    Set<Long> held = new HashSet<>();
+    lease.holds.forEach(hold -> held.add(hold.allocation().generation()));
+    for (Long generation : generations) {
+      if (!held.contains(generation)) {
+        throw new TransportException(
+            FaultCode.NOT_FOUND, "lease " + id + " has no block of generation " + generation);
+      }
+    }
+    leases.remove(id);
+    return lease.holds;
   }
 
   /** The holder's process has exited: all its leases end. */

@@ -125,8 +125,17 @@ final class Numbers {
 
   /** A user id. */
   static long uid(String text) {
+    return id(text, "is not a numeric user id; 'id -u NAME' prints it");
+  }
+
+  /** A group id. */
+  static long gid(String text) {
+    return id(text, "is not a numeric group id; 'id -g NAME' prints it");
+  }
+
+  private static long id(String text, String fault) {
     if (!text.matches("\\d{1,10}") || Long.parseLong(text) > 0xFFFF_FFFEL) {
-      throw new IllegalArgumentException("is not a numeric user id; 'id -u NAME' prints it");
+      throw new IllegalArgumentException(fault);
     }
     return Long.parseLong(text);
   }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.ToLongFunction;
 
 /** Every setting of a Manager, in the order in which help and {@code --print-config} show them. */
 public final class Settings {
@@ -60,7 +61,7 @@ public final class Settings {
               "socket-owner",
               "UID",
               "",
-              Settings::optionalId,
+              text -> optionalId(text, Numbers::uid),
               "numeric id of the user who owns the Unix socket, and may attach")
           .defaultsTo("this user", values -> "");
 
@@ -70,7 +71,7 @@ public final class Settings {
               "socket-group",
               "GID",
               "",
-              Settings::optionalId,
+              text -> optionalId(text, Numbers::gid),
               "numeric id of the group of the Unix socket, whose members may attach")
           .defaultsTo("this user's group, not admitted", values -> "");
 
@@ -338,8 +339,9 @@ public final class Settings {
     return text.isEmpty() ? Optional.empty() : Optional.of(path(text));
   }
 
-  private static OptionalInt optionalId(String text) {
-    return text.isEmpty() ? OptionalInt.empty() : OptionalInt.of((int) Numbers.uid(text));
+  /** Ids are unsigned, and the kernel's type for them is as wide as an int. */
+  private static OptionalInt optionalId(String text, ToLongFunction<String> parser) {
+    return text.isEmpty() ? OptionalInt.empty() : OptionalInt.of((int) parser.applyAsLong(text));
   }
 
   private static Path path(String text) {

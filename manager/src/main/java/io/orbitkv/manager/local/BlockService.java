@@ -1,6 +1,7 @@
 package io.orbitkv.manager.local;
 
 import io.orbitkv.adapter.BlockName;
+import io.orbitkv.manager.plan.PlanPins;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -90,6 +91,24 @@ public interface BlockService {
    * @throws io.orbitkv.api.TransportException NOT_FOUND if that holder has no such lease
    */
   void release(long holder, long lease);
+
+  /**
+   * Turns a lease into the pins of a plan; what the plan does not name is unpinned.
+   *
+   * @param generations of the allocations of the plan's blocks, in order; one may come twice
+   * @param plan its name, for people
+   * @throws io.orbitkv.api.TransportException NOT_FOUND if that holder has no such lease, or the
+   *     lease no such block; nothing was done then
+   */
+  PlanPins pin(long holder, long lease, List<Long> generations, String plan);
+
+  /**
+   * Which blocks are here now. Pins nothing, so nothing is promised.
+   *
+   * @param prefix whether the answer ends at the first block that is missing
+   * @return index and length, the rest 0
+   */
+  List<LeasedBlock> candidates(List<BlockName> names, boolean prefix);
 
   /**
    * The pidfd of the holder's process is readable: whatever it held ends, evidence OWNER_EXITED.

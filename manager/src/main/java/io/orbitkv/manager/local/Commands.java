@@ -20,8 +20,6 @@ import org.slf4j.LoggerFactory;
 final class Commands {
   private static final Logger LOG = LoggerFactory.getLogger(Commands.class);
   private static final long MAX_DEADLINE_NANOS = TimeUnit.HOURS.toNanos(1);
-  private static final long FETCH = 1;
-  private static final long PREFIX = 2;
   private static final long DIGEST = 1;
 
   private final LocalSession session;
@@ -71,6 +69,13 @@ final class Commands {
       case QUERY -> query(command, new Cursor("query", descriptor));
       case RELEASE -> release(command);
       case PUBLISH -> publish(command, new Cursor("publish", descriptor));
+      case RESTORE -> session.plans().restore(command, new Cursor("restore", descriptor));
+      case POLL -> session.plans().poll(command);
+      case CANCEL -> session.plans().cancel(command);
+      case CANCEL_PLAN -> session.plans().cancelPlan(command);
+      case RESTORE_ENDED -> session.plans().observe(command, Opcode.RESTORE_ENDED_ANSWER);
+      case OBSERVE -> session.plans().observe(command, Opcode.OBSERVE_ANSWER);
+      case REVISE -> session.plans().revise(command, new Cursor("revise", descriptor));
       case null, default ->
           throw new TransportException(
               FaultCode.UNSUPPORTED,
@@ -79,21 +84,19 @@ final class Commands {
   }
 
   private void query(Command command, Cursor descriptor) {
-    long deadline = command.scalar0();
-    if (deadline < 1 || deadline > MAX_DEADLINE_NANOS) {
-      throw descriptor.refused("deadline of " + deadline + " ns; allowed are 1 ns to 1 hour");
-    }
-    if ((command.scalar1() & ~(FETCH | PREFIX)) != 0) {
-      throw descriptor.refused("flags " + command.scalar1() + "; bits 0 and 1 are known");
-    }
+    long deadline = deadline(descriptor, command.scalar0());
+    QueryWish wish = QueryWish.of(command.scalar1());
     long bytes = descriptor.remaining();
     List<BlockName> names = Names.decode(descriptor);
-    BlockService.ReadOptions options =
-        new BlockService.ReadOptions(
-            (command.scalar1() & FETCH) != 0,
-            (command.scalar1() & PREFIX) != 0,
-            System.nanoTime() + deadline);
-    new QueryOperation(session, context, command.requestId(), bytes).start(names, options);
+    new QueryOperation(session, context, command.requestId(), bytes, wish, deadline).start(names);
+  }
+
+  /** A deadline of {@link System#nanoTime()}, from one that is told as ns from now. */
+  static long deadline(Cursor descriptor, long nanos) {
+    if (nanos < 1 || nanos > MAX_DEADLINE_NANOS) {
+      throw descriptor.refused("deadline of " + nanos + " ns; allowed are 1 ns to 1 hour");
+    }
+    return System.nanoTime() + nanos;
   }
 
   private void release(Command command) {

@@ -1,5 +1,8 @@
 package io.orbitkv.manager.local;
 
+import io.orbitkv.adapter.Role;
+import io.orbitkv.adapter.plan.PlanLayout;
+import io.orbitkv.adapter.restore.ClientOrdering;
 import io.orbitkv.adapter.ring.RingLayout;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
@@ -11,9 +14,11 @@ import io.orbitkv.adapter.wire.Welcome;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.ffm.Fd;
+import io.orbitkv.ffm.Membarrier;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.PeerCredentials;
 import io.orbitkv.ffm.PidFd;
+import io.orbitkv.manager.plan.Member;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -97,7 +102,9 @@ final class Greeting {
     LocalSession session = null;
     List<Fd> ring = new ArrayList<>();
     try {
-      session = sessions.open(peer.pid(), pidFd, channel, ring);
+      // By user, so that nobody joins another user's instance by its name.
+      String instance = peer.uid() + "/" + hello.instance();
+      session = sessions.open(peer.pid(), pidFd, channel, ring, instance, traits(hello));
       channel.identify(context.epoch(), session.token());
       channel.receiveWithoutDeadline();
       send(channel, frame.header().requestId(), session, ring);
@@ -107,6 +114,9 @@ final class Greeting {
       }
       if (!ring.isEmpty()) {
         ring.getFirst().close();
+      }
+      if (session != null) {
+        session.member().sent();
       }
     }
     session.start();
@@ -119,6 +129,23 @@ final class Greeting {
     return session;
   }
 
+  /** Throws UNSUPPORTED if the client depends on a barrier that this kernel does not have. */
+  private static Member.Traits traits(Hello hello) {
+    if (!hello.fences()) {
+      try {
+        Membarrier.require();
+      } catch (NativeException e) {
+        throw new TransportException(
+            FaultCode.UNSUPPORTED, "a client that can not fence: " + e.getMessage(), e);
+      }
+    }
+    return new Member.Traits(
+        0,
+        hello.role() == Role.WORKER.wire(),
+        ClientOrdering.here(hello.fences()),
+        hello.deviceCopies());
+  }
+
   private void send(FrameChannel channel, long requestId, LocalSession session, List<Fd> ring) {
     Welcome welcome =
         new Welcome(
@@ -127,7 +154,10 @@ final class Greeting {
             session.token(),
             session.slot(),
             offers,
-            new Welcome.RingOffer(RingLayout.VERSION, RingLayout.BYTES));
+            new Welcome.RingOffer(RingLayout.VERSION, RingLayout.BYTES),
+            new Welcome.PlansOffer(
+                PlanLayout.VERSION, PlanLayout.BYTES, session.member().firstGeneration()),
+            new Welcome.ClaimsOffer(PlanLayout.CLAIMS_VERSION, PlanLayout.CLAIM_BYTES));
     List<Fd> descriptors = new ArrayList<>(arenas);
     descriptors.addAll(ring);
     try {

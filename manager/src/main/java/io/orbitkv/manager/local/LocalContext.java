@@ -3,6 +3,7 @@ package io.orbitkv.manager.local;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.manager.plan.Instances;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
@@ -13,6 +14,7 @@ import java.util.concurrent.atomic.LongAdder;
  *
  * @param service answers for the blocks
  * @param epoch of this Manager
+ * @param instances the engine instances and their plans
  * @param limits what is admitted
  * @param copies runs the copies of published blocks
  * @param queries places for queries that are not answered yet
@@ -24,6 +26,7 @@ import java.util.concurrent.atomic.LongAdder;
 record LocalContext(
     BlockService service,
     Epoch epoch,
+    Instances instances,
     LocalLimits limits,
     Executor copies,
     Semaphore queries,

@@ -10,6 +10,7 @@ import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.Shutdown;
 import io.orbitkv.ffm.UnixListener;
 import io.orbitkv.ffm.UnixStream;
+import io.orbitkv.manager.plan.Instances;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,6 +71,7 @@ public final class LocalServer implements AutoCloseable {
         new LocalContext(
             service,
             epoch,
+            new Instances(epoch, maxPromisedBytes(service)),
             limits,
             copies,
             new Semaphore(limits.queries()),
@@ -137,6 +139,11 @@ public final class LocalServer implements AutoCloseable {
     return sessions.withSocket();
   }
 
+  /** Sessions of a process that take a slot, by its number at the time that it connected. */
+  public int sessionsOf(long pid) {
+    return sessions.ofPid(pid);
+  }
+
   /**
    * Whether the process behind a session lives, by its pidfd alone: a socket that closed says
    * nothing of it. False is final, and what is said of a session that has ended. Never blocks.
@@ -148,6 +155,16 @@ public final class LocalServer implements AutoCloseable {
   /** Queries of all sessions that are not answered yet. */
   public int pendingQueries() {
     return options.limits().queries() - context.queries().availablePermits();
+  }
+
+  /** The engine instances and their plans. */
+  public Instances instances() {
+    return context.instances();
+  }
+
+  /** Half of the pool, so that one instance can not starve the others of memory. */
+  private static long maxPromisedBytes(BlockService service) {
+    return service.arenas().stream().mapToLong(BlockService.SharedArena::bytes).sum() / 2;
   }
 
   /** Requests and connections that a limit has refused so far. */
@@ -189,6 +206,7 @@ public final class LocalServer implements AutoCloseable {
     watch.close();
     copies.shutdown();
     sessions.closePidFds();
+    context.instances().close();
     arenas.forEach(Fd::close);
     return answered;
   }

@@ -10,6 +10,7 @@ import io.orbitkv.api.TransportException;
 import io.orbitkv.ffm.EventFd;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.Shutdown;
+import io.orbitkv.manager.plan.Member;
 import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.Set;
@@ -35,11 +36,14 @@ final class LocalSession implements SessionRing.Owner {
   private final EngineMemories memories;
   private final SessionWork work;
   private final SessionWriter writer;
+  private final Member member;
+  private final SessionPlans plans;
   private final Commands commands;
   private final SessionRing ring;
   private final Set<Long> leases = new HashSet<>();
   private SessionState state = SessionState.OPEN;
   private boolean exited;
+  private boolean exitTold;
   private volatile boolean stopping;
   private boolean socketClosed;
   private boolean requestsEnded;
@@ -51,6 +55,7 @@ final class LocalSession implements SessionRing.Owner {
       long token,
       int slot,
       EngineProcess process,
+      Member member,
       FrameChannel channel,
       RingMemory memory,
       EventFd wake,
@@ -66,6 +71,8 @@ final class LocalSession implements SessionRing.Owner {
     this.memories = new EngineMemories(context.limits(), context.generations());
     this.work = new SessionWork(context.limits());
     this.writer = new SessionWriter(channel, "orbitkv-answers-" + slot, this::socketClosed);
+    this.member = member;
+    this.plans = new SessionPlans(this, context);
     this.commands = new Commands(this, context, sessions);
     this.ring =
         new SessionRing(
@@ -74,6 +81,7 @@ final class LocalSession implements SessionRing.Owner {
 
   /** Its threads begin, and end by themselves. */
   void start() {
+    member.whenChanged(this::advance);
     ring.start();
     writer.start();
   }
@@ -100,6 +108,14 @@ final class LocalSession implements SessionRing.Owner {
 
   SessionRing ring() {
     return ring;
+  }
+
+  Member member() {
+    return member;
+  }
+
+  SessionPlans plans() {
+    return plans;
   }
 
   synchronized SessionState state() {
@@ -186,6 +202,16 @@ final class LocalSession implements SessionRing.Owner {
     return false;
   }
 
+  /** Whether it holds a lease. */
+  synchronized boolean holds(long lease) {
+    return leases.contains(lease);
+  }
+
+  /** A plan has taken the lease over. */
+  synchronized void usedUp(long lease) {
+    leases.remove(lease);
+  }
+
   /** The answer that names the lease was never sent. */
   void neverTold(long lease) {
     boolean held;
@@ -228,6 +254,7 @@ final class LocalSession implements SessionRing.Owner {
       become(SessionState.CLOSING);
       endIfAnswered();
     }
+    member.close();
     ring.close();
     advance();
   }
@@ -290,6 +317,10 @@ final class LocalSession implements SessionRing.Owner {
     writer.abandon();
     memories.close();
     context.service().processExited(token);
+    member.exited();
+    synchronized (this) {
+      exitTold = true;
+    }
     advance();
   }
 
@@ -300,6 +331,7 @@ final class LocalSession implements SessionRing.Owner {
         become(SessionState.CLOSING);
       }
     }
+    member.close();
     ring.end();
     advance();
   }
@@ -323,12 +355,12 @@ final class LocalSession implements SessionRing.Owner {
     boolean over = false;
     boolean ended = false;
     synchronized (this) {
-      boolean nothingHeld = leases.isEmpty() || exited;
       if (state == SessionState.CLOSING && socketClosed && ringEnded && work.idle()) {
         over = true;
+        boolean nothingHeld = nothingHeld();
         become(nothingHeld ? SessionState.ENDED : SessionState.RETAINED);
         ended = nothingHeld;
-      } else if (state == SessionState.RETAINED && nothingHeld) {
+      } else if (state == SessionState.RETAINED && nothingHeld()) {
         become(SessionState.ENDED);
         ended = true;
       }
@@ -339,6 +371,11 @@ final class LocalSession implements SessionRing.Owner {
     if (ended) {
       whenEnded.accept(this);
     }
+  }
+
+  /** Of an exited process also the words are final, once they were read. */
+  private boolean nothingHeld() {
+    return exited ? exitTold : leases.isEmpty() && member.leave();
   }
 
   private void giveBack(long lease) {

@@ -8,6 +8,7 @@ import io.orbitkv.ffm.EventFd;
 import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.PidFd;
+import io.orbitkv.manager.plan.Member;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -43,7 +44,13 @@ final class Sessions {
    *     the caller's to close, the others are the session's
    * @throws TransportException EXHAUSTED, CLOSING, DEVICE
    */
-  LocalSession open(long pid, PidFd pidFd, FrameChannel channel, List<Fd> ring) {
+  LocalSession open(
+      long pid,
+      PidFd pidFd,
+      FrameChannel channel,
+      List<Fd> ring,
+      String instance,
+      Member.Traits traits) {
     LocalSession session;
     synchronized (this) {
       int slot = slots.nextClearBit(0);
@@ -59,14 +66,25 @@ final class Sessions {
                 + " sessions are taken; close one, end a process that holds leases, or raise"
                 + " --sessions");
       }
+      Member member = context.instances().join(instance, traits.at(slot));
       long token = newToken();
       EventFd wake = EventFd.create();
-      RingMemory.Made made = makeRing(token, wake);
+      RingMemory.Made made = makeRing(token, wake, member);
       ring.addAll(made.descriptors());
+      ring.addAll(member.descriptors());
       EngineProcess process = join(pid, pidFd);
       session =
           new LocalSession(
-              token, slot, process, channel, made.memory(), wake, context, this, this::ended);
+              token,
+              slot,
+              process,
+              member,
+              channel,
+              made.memory(),
+              wake,
+              context,
+              this,
+              this::ended);
       slots.set(slot);
       byToken.put(session.token(), session);
       process.sessions().put(session.token(), session);
@@ -93,6 +111,11 @@ final class Sessions {
   /** How many have a socket. */
   synchronized int withSocket() {
     return (int) byToken.values().stream().filter(Sessions::hasSocket).count();
+  }
+
+  /** How many are of processes with that number. */
+  synchronized int ofPid(long pid) {
+    return (int) byToken.values().stream().filter(each -> each.process().pid() == pid).count();
   }
 
   /** Whether the process of a session that has not ended lives. */
@@ -142,11 +165,13 @@ final class Sessions {
     left.forEach(process -> process.pidFd().close());
   }
 
-  private RingMemory.Made makeRing(long token, EventFd wake) {
+  private RingMemory.Made makeRing(long token, EventFd wake, Member member) {
     try {
       return RingMemory.create(context.epoch(), token);
     } catch (NativeException e) {
       wake.close();
+      var _ = member.leave();
+      member.release();
       throw new TransportException(
           FaultCode.DEVICE,
           "the Manager can not make a ring: " + e.getMessage() + "; raise its limits",
@@ -185,6 +210,7 @@ final class Sessions {
       last = process.sessions().isEmpty() && processes.remove(process);
       notifyAll();
     }
+    session.member().release();
     if (last) {
       process.pidFd().close();
       processesChanged.run();

@@ -17,7 +17,7 @@ final class SharedArenas {
       List<BlockService.SharedArena> shared,
       List<Fd> descriptors,
       List<Welcome.ArenaOffer> offers) {
-    int most = UnixStream.MAX_DESCRIPTORS - Welcome.RING_DESCRIPTORS;
+    int most = UnixStream.MAX_DESCRIPTORS - Welcome.SESSION_DESCRIPTORS;
     if (shared.size() > most) {
       throw new TransportException(
           FaultCode.INVALID,

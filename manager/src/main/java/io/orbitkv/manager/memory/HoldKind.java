@@ -9,7 +9,9 @@ public enum HoldKind {
   /** A grant lets a peer read from it. */
   SOURCE("the source hold's receipt"),
   /** An engine process may read from it. */
-  LEASE("the engine's release, or the exit of its process");
+  LEASE("the engine's release, or the exit of its process"),
+  /** The engines of an instance may copy it by a plan. */
+  PLAN("the engines' DRAINED or FAILED, a cancel that won, or the exit of their processes");
 
   private final String endedBy;
 

@@ -1,6 +1,7 @@
 package io.orbitkv.manager.restore;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A plan told to an engine instance: pinned without expiry. Ends when every session has redeemed
@@ -57,6 +58,34 @@ public final class Promise {
    */
   public synchronized void schedulerExited() {
     unwanted = true;
+  }
+
+  /**
+   * As many sessions as were to redeem it have done so: it is revoked for the others; then {@link
+   * #poll}.
+   */
+  public synchronized void redeemed() {
+    unwanted = true;
+  }
+
+  /** What the sessions have said so far; stays when it has ended, until the record's next plan. */
+  public synchronized ClaimsSeen claims() {
+    return record.claims();
+  }
+
+  /** What a session wrote that no engine may write, in one line; null if nothing. */
+  public synchronized @Nullable String violation() {
+    return record.violation();
+  }
+
+  /** Whether no session may begin any more. */
+  public synchronized boolean isRevoked() {
+    return record.isRevoked();
+  }
+
+  /** Whether a device may still copy, for a process that has exited: never ends. */
+  public synchronized boolean isQuarantined() {
+    return record.phase() == RecordPhase.QUARANTINED;
   }
 
   /**
@@ -120,7 +149,8 @@ public final class Promise {
   }
 
   private void revokeIfUnwanted() {
-    if (unwanted && record.revoke()) {
+    // Also if it was revoked before, for another reason: there is nothing more to do then.
+    if (unwanted && (record.isRevoked() || record.revoke())) {
       unwanted = false;
     }
   }

@@ -110,6 +110,16 @@ public final class RestoreRecord {
     return phase;
   }
 
+  /** Whether the grant was taken back, or is about to be. */
+  public synchronized boolean isRevoked() {
+    return written == ManagerState.REVOKED || phase == RecordPhase.REVOKING;
+  }
+
+  /** What the sessions of its last grant have said so far. */
+  public synchronized ClaimsSeen claims() {
+    return sessions.seen();
+  }
+
   /** Whether it was revoked, and all words were read since. */
   public synchronized boolean isDecided() {
     return decided;

@@ -3,7 +3,9 @@ package io.orbitkv.manager.restore;
 import io.orbitkv.adapter.restore.ClientOrdering;
 import io.orbitkv.adapter.restore.EngineState;
 import io.orbitkv.adapter.restore.RestoreWord;
+import io.orbitkv.api.Evidence;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +101,36 @@ final class SessionWords {
 
   @Nullable String violation() {
     return violation;
+  }
+
+  ClaimsSeen seen() {
+    int claimed = 0;
+    int whole = 0;
+    int failed = 0;
+    int lost = 0;
+    EnumSet<Evidence> evidence = EnumSet.noneOf(Evidence.class);
+    for (int i = 0; i < seen.length; i++) {
+      EngineState state = seen[i];
+      boolean over = (open & 1L << i) == 0;
+      claimed += state == EngineState.NONE ? 0 : 1;
+      if (over && (quarantined & 1L << i) == 0) {
+        whole += state == EngineState.DRAINED ? 1 : 0;
+        failed += state == EngineState.FAILED ? 1 : 0;
+        lost += state == EngineState.ACTIVE || state == EngineState.PART_DRAINED ? 1 : 0;
+        evidence.add(evidence(i, state));
+      }
+    }
+    return new ClaimsSeen(claimed, whole, failed, lost, evidence);
+  }
+
+  /** Why the hold of a session has ended. */
+  private Evidence evidence(int session, EngineState last) {
+    if (last.isEnd()) {
+      boolean device = sessions.get(session).copiesOnDevice();
+      return device ? Evidence.LOCAL_COMPLETION : Evidence.LOCAL_QUIESCED;
+    }
+    boolean gone = (exited & 1L << session) != 0;
+    return gone ? Evidence.OWNER_EXITED : Evidence.NEVER_SUBMITTED;
   }
 
   private void classify(int session, boolean revoked) {

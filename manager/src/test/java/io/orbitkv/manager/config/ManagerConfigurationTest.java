@@ -66,6 +66,16 @@ class ManagerConfigurationTest {
   }
 
   @Test
+  void theSocketIsOfAnOwnerAndAGroup() {
+    ManagerConfiguration configuration =
+        of(Map.of("socket-owner", "1001", "socket-group", "4294967294"));
+    assertThat(configuration.socketOwner()).hasValue(1001);
+    assertThat(configuration.socketGroup()).hasValue(-2);
+    assertThat(of(Map.of()).socketOwner()).isEmpty();
+    assertThat(of(Map.of()).socketGroup()).isEmpty();
+  }
+
+  @Test
   void listsPathsAndAddresses() {
     ManagerConfiguration configuration =
         of(
@@ -185,6 +195,8 @@ class ManagerConfigurationTest {
         "socket-mode | 888 | is not a file mode",
         "allowed-uids | root | is not a numeric user id",
         "allowed-uids | 4294967295 | is not a numeric user id",
+        "socket-owner | root | is not a numeric user id",
+        "socket-group | 4294967295 | is not a numeric group id; 'id -g NAME' prints it",
         "peer-transfer-backend | Orbitte TCP | is not a provider's name",
         "log-level | loud | is not one of error, warn, info, debug, trace",
         "digest | off | is not one of asked, always",

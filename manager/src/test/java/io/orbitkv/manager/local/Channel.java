@@ -15,7 +15,9 @@ import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.Refusal;
 import io.orbitkv.adapter.wire.Welcome;
 import io.orbitkv.ffm.Fd;
+import io.orbitkv.ffm.Mapping;
 import io.orbitkv.ffm.PidFd;
+import io.orbitkv.ffm.Protection;
 import io.orbitkv.ffm.UnixStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -45,6 +47,7 @@ final class Channel implements AutoCloseable {
   private @Nullable RingMemory ring;
   private @Nullable RingProducer requests;
   private @Nullable RingConsumer answers;
+  private @Nullable Mapping claims;
 
   Channel(Path socket) {
     stream = UnixStream.connect(socket);
@@ -56,6 +59,9 @@ final class Channel implements AutoCloseable {
   static Channel open(Path socket) {
     Channel channel = new Channel(socket);
     Frame answer = channel.hello(new Hello("test", 3).encode());
+    if (answer.is(FrameKind.REFUSED)) {
+      throw new AssertionError("not welcomed: " + refusal(answer).text());
+    }
     Welcome welcome = Welcome.decode(answer.body());
     channel.welcome = welcome;
     List<Fd> fds = answer.descriptors();
@@ -64,6 +70,8 @@ final class Channel implements AutoCloseable {
             fds.subList(welcome.arenas().size(), fds.size()),
             welcome.ring().version(),
             welcome.ring().bytes());
+    channel.claims =
+        Mapping.map(fds.getLast(), 0, welcome.claims().bytes(), Protection.READ_WRITE, false);
     answer.discard();
     channel.ring = ring;
     channel.requests = new RingProducer(ring.segment(), RingLayout.REQUESTS, welcome.epoch());
@@ -105,6 +113,11 @@ final class Channel implements AutoCloseable {
 
   RingMemory ring() {
     return Objects.requireNonNull(ring);
+  }
+
+  /** The words of this session's claims. */
+  MemorySegment claims() {
+    return Objects.requireNonNull(claims).segment();
   }
 
   private RingConsumer answers() {
@@ -206,6 +219,10 @@ final class Channel implements AutoCloseable {
     if (ring != null) {
       ring.close();
       ring = null;
+    }
+    if (claims != null) {
+      claims.close();
+      claims = null;
     }
   }
 

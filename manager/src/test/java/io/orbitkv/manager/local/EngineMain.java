@@ -64,21 +64,32 @@ final class EngineMain {
     }
   }
 
-  /** Has something of everything under way at any moment, until it is killed. */
+  /**
+   * Has something of everything under way at any moment, until it is killed, and says a line at
+   * each step, so that whoever kills it can choose one whatever the load of the host.
+   */
   private static void useForEver(Path socket) {
-    ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
     System.out.println("ready");
+    ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
+    System.out.println("connected");
     for (int i = 0; ; i++) {
       RegisteredMemory memory = client.allocate(8_192);
+      System.out.println("allocated");
       BlockName name = BlockName.of("busy", new byte[] {(byte) i});
       var published = client.publish(List.of(Piece.of(name, memory)));
+      System.out.println("publishing");
       for (int ping = 0; ping < 20; ping++) {
         client.ping();
       }
+      System.out.println("pinged");
       BlockLease lease = client.queryAndWait(List.of(NAME, name), QueryOptions.LOCAL);
+      System.out.println("leased");
       published.future().join();
+      System.out.println("published");
       memory.close();
+      System.out.println("withdrawn");
       lease.close();
+      System.out.println("released");
     }
   }
 

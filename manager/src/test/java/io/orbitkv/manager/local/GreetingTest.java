@@ -65,7 +65,7 @@ final class GreetingTest {
       Welcome welcome = Welcome.decode(answer.body());
       assertThat(welcome.version()).isEqualTo(2);
       assertThat(welcome.ring()).isEqualTo(new Welcome.RingOffer(1, 16_912_384));
-      assertThat(answer.descriptors()).hasSize(4);
+      assertThat(answer.descriptors()).hasSize(1 + Welcome.SESSION_DESCRIPTORS);
       assertThat(welcome.epoch()).isEqualTo(epoch);
       assertThat(welcome.session()).isNotZero();
       assertThat(welcome.slot()).isZero();

@@ -33,7 +33,7 @@ final class PeerAliveTest {
     }
   }
 
-  // Guard: the same: by the connection the answer would come when the reader has seen its end.
+  // Guard: PidFd.hasExited in the same: without it a dead Manager stays alive.
   @Test
   void aManagerIsDeadAtOnceAndOneThatStandsStillIsAlive(@TempDir Path directory) throws Exception {
     Path socket = directory.resolve("m.sock");

@@ -21,13 +21,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -150,44 +147,6 @@ final class ProcessDeathTest {
       ManagerClient.connect(socket, ClientOptions.DEFAULTS).close();
     } finally {
       next.destroyForcibly().waitFor();
-    }
-  }
-
-  @Test
-  @Tag("slow")
-  @Timeout(560)
-  void clientsKilledAtRandomMomentsLeaveNothing(@TempDir Path directory) throws Exception {
-    long seed = System.nanoTime();
-    System.out.println("ProcessDeathTest seed " + seed);
-    Random random = new Random(seed);
-    Path socket = directory.resolve("m.sock");
-    try (ReferenceBlocks blocks = new ReferenceBlocks(4 << 20);
-        LocalServer server =
-            LocalServer.start(socket, LocalOptions.DEFAULTS, Epoch.random(), blocks)) {
-      var _ = blocks.publish(EngineMain.NAME, MemorySegment.ofArray(new byte[100]), false);
-      int before = Channel.openDescriptors();
-      for (int round = 0; round < 10; round++) {
-        List<Process> engines = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-          engines.add(EngineMain.start("busy", socket));
-        }
-        for (Process engine : engines) {
-          assertThat(firstLine(engine)).isEqualTo("ready");
-          TimeUnit.MICROSECONDS.sleep(random.nextInt(30_000)); // the random moment
-          engine.destroyForcibly();
-          try (ManagerClient next = ManagerClient.connect(socket, ClientOptions.DEFAULTS)) {
-            next.ping();
-          }
-        }
-        Channel.await("no slot is taken", () -> server.sessions() == 0);
-        Channel.await("no memory is mapped", () -> Channel.engineMappings() == 0);
-        Channel.await("nothing is open", () -> Channel.openDescriptors() <= before);
-        assertThat(blocks.leases()).isZero();
-        assertThat(server.pendingQueries()).isZero();
-        for (Process engine : engines) {
-          engine.waitFor();
-        }
-      }
     }
   }
 

@@ -190,8 +190,7 @@ final class PublicationTest {
     }
   }
 
-  // Guard: the pidfd in Connection.managerAlive; with the connection instead the range of the
-  // stopped Manager counts as free, and with neither it stays retained for ever.
+  // Guard: PidFd.hasExited in Connection.managerAlive: without it the range stays retained for ever.
   @Test
   void theManagersExitEndsWhatIsRetained(@TempDir Path directory) throws Exception {
     Path own = directory.resolve("own.sock");
@@ -219,8 +218,8 @@ final class PublicationTest {
     }
   }
 
-  // Guard: RingCall.submitted in RingCalls.open: with "never" in its place all of those in the ring
-  // would be told as never submitted; with "always" the last would not.
+  // Guard: RingCalls.open telling what is not in the ring from what is: without it the last one is
+  // any DEADLINE, of which nobody knows whether it was submitted.
   @Test
   void aFullRingIsNeverSubmittedAndWhatIsInItIsPending(@TempDir Path directory) throws Exception {
     Path own = directory.resolve("own.sock");

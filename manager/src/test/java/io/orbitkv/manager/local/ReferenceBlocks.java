@@ -7,6 +7,7 @@ import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.Mapping;
 import io.orbitkv.ffm.Memfd;
 import io.orbitkv.ffm.Protection;
+import io.orbitkv.manager.plan.PlanPins;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -115,6 +116,16 @@ final class ReferenceBlocks implements BlockService, AutoCloseable {
     if (held == null || held.remove(lease) == null) {
       throw new TransportException(FaultCode.NOT_FOUND, "no lease " + lease);
     }
+  }
+
+  @Override
+  public PlanPins pin(long holder, long lease, List<Long> generations, String plan) {
+    throw new TransportException(FaultCode.UNSUPPORTED, "this service pins no plans");
+  }
+
+  @Override
+  public List<LeasedBlock> candidates(List<BlockName> names, boolean prefix) {
+    return List.of();
   }
 
   @Override

@@ -400,7 +400,7 @@ final class SessionTest {
         new Command(2, Opcode.QUERY.wire(), 1, epoch, 256, names.length - 1, 0, SECOND, 0),
         new Command(2, Opcode.QUERY.wire(), 1, epoch, 320, names.length, 0, 0, 0),
         new Command(2, Opcode.QUERY.wire(), 1, epoch, 384, names.length, 0, -1, 0),
-        new Command(2, Opcode.QUERY.wire(), 1, epoch, 448, names.length, 0, SECOND, 4),
+        new Command(2, Opcode.QUERY.wire(), 1, epoch, 448, names.length, 0, SECOND, 12),
       };
       for (int i = 0; i < wrong.length; i++) {
         channel.sendRawCommand(i, wrong[i], names);

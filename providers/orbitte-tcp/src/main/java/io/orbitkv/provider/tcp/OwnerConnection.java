@@ -8,6 +8,7 @@ import io.orbitkv.ffm.Shutdown;
 import io.orbitkv.ffm.TcpStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,13 +34,17 @@ final class OwnerConnection implements Runnable, ReplyConnection {
   private boolean onlyWords;
   private boolean referred;
   private @Nullable Congestion congestion;
-  private volatile boolean greeted;
+
+  /** Its stream until its preface has come, then null. */
+  private final AtomicReference<@Nullable TcpStream> ungreeted;
+
   private volatile @Nullable TcpSourceHold serving;
 
   OwnerConnection(Engine engine, OwnerService service, TcpStream stream) {
     this.engine = engine;
     this.service = service;
     this.stream = stream;
+    this.ungreeted = new AtomicReference<>(stream);
     this.remote = TcpEndpoint.text(stream.remoteAddress());
   }
 
@@ -51,16 +56,26 @@ final class OwnerConnection implements Runnable, ReplyConnection {
   /** Ends what its thread does, from any thread. */
   @Override
   public void shutdown() {
+    shutdown(stream);
+  }
+
+  /** Static, since the timer keeps what it is given: a flood of connections would fill the heap. */
+  private static void endLater(Engine engine, long nanos, AtomicReference<@Nullable TcpStream> of) {
+    engine.after(
+        nanos,
+        () -> {
+          TcpStream open = of.get();
+          if (open != null) {
+            shutdown(open);
+          }
+        });
+  }
+
+  private static void shutdown(TcpStream stream) {
     try {
       stream.shutdown(Shutdown.BOTH);
     } catch (IllegalStateException e) {
       // Its thread has closed it.
-    }
-  }
-
-  private void endUnlessGreeted() {
-    if (!greeted) {
-      shutdown();
     }
   }
 
@@ -90,6 +105,7 @@ final class OwnerConnection implements Runnable, ReplyConnection {
         congestion.uncount();
       }
       close();
+      ungreeted.set(null);
       service.ended(this);
       log.info("orbitte-tcp {} connection of {} down: {}", service.endpoint(), remote, reason);
     }
@@ -111,11 +127,11 @@ final class OwnerConnection implements Runnable, ReplyConnection {
   private boolean greet(MemorySegment buffer) throws ProtocolException {
     Congestion chosen = engine.configure(stream);
     congestion = chosen;
-    engine.after(Engine.CONNECT_NANOS, this::endUnlessGreeted);
+    endLater(engine, Engine.CONNECT_NANOS, ungreeted);
     if (stream.receive(buffer, 0, Wire.PREFACE_BYTES, true) < Wire.PREFACE_BYTES) {
       return false;
     }
-    greeted = true;
+    ungreeted.set(null);
     Preface theirs = Preface.read(buffer);
     try {
       accept(theirs);
@@ -286,7 +302,7 @@ final class OwnerConnection implements Runnable, ReplyConnection {
       stream.sendFully(header, 0, Wire.REPLY_HEADER_BYTES);
     }
     stream.shutdown(Shutdown.WRITE);
-    engine.after(LINGER_NANOS, this::shutdown);
+    endLater(engine, LINGER_NANOS, new AtomicReference<>(stream));
     input.discard(LINGER_BYTES);
   }
 

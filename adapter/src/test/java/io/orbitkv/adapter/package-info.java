@@ -1,0 +1,5 @@
+/** Tests of the client that need no Manager. */
+@NullMarked
+package io.orbitkv.adapter;
+
+import org.jspecify.annotations.NullMarked;

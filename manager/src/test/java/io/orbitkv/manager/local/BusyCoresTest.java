@@ -1,0 +1,125 @@
+package io.orbitkv.manager.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.orbitkv.adapter.BlockLease;
+import io.orbitkv.adapter.BlockName;
+import io.orbitkv.adapter.ClientOptions;
+import io.orbitkv.adapter.ManagerClient;
+import io.orbitkv.adapter.QueryOptions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * No request is lost, whoever wants the processors. Guards: the full fences of "to write" and "to
+ * wait" in RingWords, and the signal behind them; without the signal in RequestRing.offer each
+ * request waits for the second of the backstop, and the count below is not reached in its time.
+ */
+final class BusyCoresTest {
+  private static final int IN_FLIGHT = 32;
+
+  @Test
+  @Timeout(120)
+  void tenThousandRequestsUnderABusyThreadPerCore(@TempDir Path directory) throws Exception {
+    busy(directory, 10_000);
+  }
+
+  @Test
+  @Tag("slow")
+  @Timeout(560)
+  void aHundredThousandRequestsUnderABusyThreadPerCore(@TempDir Path directory) throws Exception {
+    busy(directory, 100_000);
+  }
+
+  @Test
+  @Tag("slow")
+  @Timeout(1_800)
+  void tenMillionQuietRequests(@TempDir Path directory) throws Exception {
+    with(
+        directory,
+        client -> {
+          for (int i = 0; i < 10_000_000; i++) {
+            client.ping(); // throws if it was not answered
+          }
+        });
+  }
+
+  /** Half of them one after another, half of them many at once. */
+  private static void busy(Path directory, int requests) throws Exception {
+    AtomicBoolean done = new AtomicBoolean();
+    AtomicLong spun = new AtomicLong();
+    List<Thread> hogs = new ArrayList<>();
+    for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
+      hogs.add(
+          Thread.ofPlatform()
+              .daemon()
+              .start(
+                  () -> {
+                    long own = 0;
+                    while (!done.get()) {
+                      own++;
+                    }
+                    spun.addAndGet(own);
+                  }));
+    }
+    try {
+      with(
+          directory,
+          client -> {
+            for (int i = 0; i < requests / 2; i++) {
+              client.ping();
+            }
+            pipelined(client, requests / 2);
+          });
+    } finally {
+      done.set(true);
+      for (Thread hog : hogs) {
+        hog.join();
+      }
+    }
+    assertThat(spun.get()).isPositive();
+  }
+
+  private static void pipelined(ManagerClient client, int requests) throws Exception {
+    List<BlockName> none = List.of(BlockName.of("no", new byte[] {1}));
+    List<CompletableFuture<BlockLease>> pending = new ArrayList<>();
+    int answered = 0;
+    for (int i = 0; i < requests; i++) {
+      pending.add(client.query(none, QueryOptions.LOCAL));
+      if (pending.size() == IN_FLIGHT || i == requests - 1) {
+        for (CompletableFuture<BlockLease> query : pending) {
+          assertThat(query.get(60, TimeUnit.SECONDS).blocks()).isEmpty();
+          answered++;
+        }
+        pending.clear();
+      }
+    }
+    assertThat(answered).isEqualTo(requests);
+  }
+
+  private interface Use {
+    void of(ManagerClient client) throws Exception;
+  }
+
+  private static void with(Path directory, Use use) throws Exception {
+    Path socket = directory.resolve("m.sock");
+    Process manager = EngineMain.start("manager", socket);
+    try {
+      EngineMain.awaitLine(manager, "ready");
+      try (ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS)) {
+        use.of(client);
+      }
+    } finally {
+      manager.destroyForcibly().waitFor();
+    }
+  }
+}
