@@ -78,8 +78,16 @@ class Manager:
         self.process.wait()
 
     def stop(self) -> None:
-        """SIGSTOP: it answers nothing."""
+        """SIGSTOP, and all of its threads have stopped: it answers nothing."""
         self.process.send_signal(signal.SIGSTOP)
+        until("the Manager has stopped", self._stopped)
+
+    def _stopped(self) -> bool:
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")
+        try:
+            return all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in tasks)
+        except FileNotFoundError:
+            return False  # a thread that has ended meanwhile
 
     def resume(self) -> None:
         """SIGCONT."""

@@ -239,21 +239,25 @@ final class RingCalls {
 
   /** Waits, as the one who takes answers out if nobody else does; false at the deadline. */
   private boolean await(BooleanSupplier done, long deadline) {
+    boolean parked = false;
     try {
       while (!done.getAsBoolean()) {
         long left = deadline - System.nanoTime();
         if (left <= 0 || Thread.currentThread().isInterrupted()) {
           return false;
         }
-        if (turn.beginOrPark()) {
+        if (parked ? turn.beginOrPark() : turn.tryBegin() || turn.beginOrPark()) {
           turn.during(() -> drive(done, deadline));
         } else {
+          parked = true;
           LockSupport.parkNanos(this, left);
         }
       }
       return true;
     } finally {
-      turn.leave();
+      if (parked) {
+        turn.leave();
+      }
     }
   }
 
@@ -318,7 +322,11 @@ final class RingCalls {
     try {
       call.end(reply, fault);
       switch (call.kind()) {
-        case WAITED_FOR -> LockSupport.unpark(call.waiter());
+        case WAITED_FOR -> {
+          if (call.waiter() != Thread.currentThread()) {
+            LockSupport.unpark(call.waiter());
+          }
+        }
         case FUTURE -> teller.ended(call);
         case IGNORED -> {}
       }

@@ -17,8 +17,14 @@ import java.util.Random;
  * @param baselines the baseline's, by its way; empty if there is none
  */
 public record Comparison(LoopShape shape, List<Sample> own, Map<String, List<Sample>> baselines) {
+  private static final double SLICE_SECONDS = 0.5;
+  private static final double STEADY = 0.05;
+  private static final int MOST_SLICES = 10;
+
   /**
-   * Measures, in another order each round.
+   * Warms each up until its rate is steady: two slices of 0.5 s agree within 5 %, or 5 s have
+   * passed; a compiler in the background is the slower the more else runs. Then measures, in
+   * another order each round.
    *
    * @param own the provider
    * @param baselines the ways of the baseline
@@ -38,6 +44,9 @@ public record Comparison(LoopShape shape, List<Sample> own, Map<String, List<Sam
       throws InterruptedException {
     List<Contender> all = new ArrayList<>(baselines);
     all.add(own);
+    for (Contender contender : all) {
+      settle(contender, shape, warmUpSeconds);
+    }
     Map<Contender, List<Sample>> samples = new LinkedHashMap<>();
     for (int round = 0; round < rounds; round++) {
       Collections.shuffle(all, random);
@@ -53,6 +62,19 @@ public record Comparison(LoopShape shape, List<Sample> own, Map<String, List<Sam
       others.put(baseline.name(), samples.getOrDefault(baseline, List.of()));
     }
     return new Comparison(shape, samples.getOrDefault(own, List.of()), others);
+  }
+
+  private static void settle(Contender contender, LoopShape shape, double warmUpSeconds)
+      throws InterruptedException {
+    double slice = Math.min(SLICE_SECONDS, warmUpSeconds);
+    double last = 0;
+    for (int i = 0; i < MOST_SLICES; i++) {
+      double rate = contender.measure(shape, 0, slice).gbps();
+      if (Math.abs(rate - last) <= STEADY * rate) {
+        return;
+      }
+      last = rate;
+    }
   }
 
   /** Of the ways that sleep in the kernel, or of those that poll, the one with the best median. */

@@ -23,9 +23,9 @@ final class ChannelIdleTest {
 
   @RegisterExtension final Rig rig = new Rig();
 
-  // Guards: the poll without a timeout in SessionRing and AnswerRing: with one of 1 s each of them
-  // gives its processor up ten times. What is measured is a count and not a time: other processes
-  // of this host do not change it. The attempts are for the end of the warm-up.
+  // Guards: the poll without a timeout in SessionRing, and the wait without one in Teller: with one
+  // of 1 s those threads give their processor up ten times. What is measured is a count and not a
+  // time: other processes of this host do not change it. Attempts are for the end of the warm-up.
   @Test
   void noThreadOfTheChannelWakesInTenSeconds() throws Exception {
     ManagerProcess manager = rig.manager("a", "--membership", "none");

@@ -80,11 +80,13 @@ class OwnerKilledTest {
     }
   }
 
-  // Guard: the tickets' cancel after the query's deadline. The proxy keeps the payload connection
-  // open and silent for ever, so that only B itself can end its half.
+  // Guard: PartRead.abandon cancelling the tickets after the query's deadline. The proxy keeps the
+  // payload connection open and silent for ever, so that only B itself can end its half; the
+  // progress timeout is too long to do it.
   @Test
   void aReadThatHangsWhenItDiesIsEndedByTheReaderAlone() {
-    Rig.ProxiedPair pair = rig.proxied("--retirement-grace", "1s");
+    Rig.ProxiedPair pair =
+        rig.proxied("--retirement-grace", "1s", "--transfer-progress-timeout", "120s");
     List<Page> pages = Page.of(1, 1, 16, 1 << 20).toList();
     try (Engine engine = pair.a().engine()) {
       engine.store(pages);

@@ -9,6 +9,7 @@ import io.orbitkv.adapter.ring.RingWait;
 import io.orbitkv.api.Epoch;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
+import io.orbitkv.ffm.Cpu;
 import io.orbitkv.ffm.EventFd;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.Poll;
@@ -42,6 +43,9 @@ final class SessionRing {
   private static final Logger LOG = LoggerFactory.getLogger(SessionRing.class);
   private static final long END_STEP_MILLIS = 20;
 
+  /** What comes so soon after the last work would have been seen by polling, wake-up included. */
+  private static final long BRISK_NANOS = 2 * RingWait.SPIN_NANOS;
+
   private final RingMemory memory;
   private final DescriptorRoom descriptors;
   private final Owner owner;
@@ -52,6 +56,13 @@ final class SessionRing {
   private final Poll poll = new Poll(2);
   private final Thread thread;
   private long stopAt = -1;
+  private long workEnded;
+
+  /** Whether polling pays: what it burns in vain is missing when this thread must run at once. */
+  private boolean brisk = true;
+
+  private boolean clientSignalled;
+  private boolean ownSignalled;
   private boolean requestsEnded;
   private boolean told;
   private volatile boolean closing;
@@ -208,11 +219,28 @@ final class SessionRing {
       if (finishing && requestsEnded && late.isEmpty()) {
         return;
       }
-      if (!more && (!worked || !RingWait.poll(this::due))) {
-        sleep();
+      if (!more) {
+        waitForWork(worked);
       }
       worked = more;
     }
+  }
+
+  private void waitForWork(boolean worked) {
+    if (worked) {
+      workEnded = System.nanoTime();
+      if (brisk ? RingWait.poll(this::due) : yieldOnce()) {
+        return;
+      }
+    }
+    sleep();
+    brisk = System.nanoTime() - workEnded < BRISK_NANOS;
+  }
+
+  /** On one processor the client reads its answer before this thread does what a sleep costs. */
+  private boolean yieldOnce() {
+    Cpu.yieldNow();
+    return due();
   }
 
   private boolean takeOne() {
@@ -289,6 +317,7 @@ final class SessionRing {
   }
 
   private void sleep() {
+    consumeWakes();
     asleep = true;
     // Behind the store above: who queues one later wakes this thread.
     boolean full = !late.isEmpty();
@@ -296,11 +325,11 @@ final class SessionRing {
       answers.waitsForRoom(true);
     }
     requests.sleeping(true);
-    boolean woken = false;
     try {
       if (!due()) {
         var _ = poll.poll(-1);
-        woken = true;
+        clientSignalled = (poll.ready(0) & Poll.IN) != 0;
+        ownSignalled = (poll.ready(1) & Poll.IN) != 0;
       }
     } finally {
       requests.sleeping(false);
@@ -309,9 +338,17 @@ final class SessionRing {
       }
       asleep = false;
     }
-    if (woken && (poll.ready(0) & Poll.IN) != 0) {
+  }
+
+  /** Before a sleep and not behind it, where a client waits for what woke this thread. */
+  private void consumeWakes() {
+    if (clientSignalled) {
+      clientSignalled = false;
       var _ = memory.requests().tryConsume();
     }
-    var _ = wake.tryConsume();
+    if (ownSignalled) {
+      ownSignalled = false;
+      var _ = wake.tryConsume();
+    }
   }
 }

@@ -19,11 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * No request is lost, whoever wants the processors. Guards: the full fences of "to write" and "to
- * wait" in RingWords, and the signal behind them; without the signal in RequestRing.offer each
- * request waits for the second of the backstop, and the count below is not reached in its time.
- */
+/** No request is lost, whoever wants the processors. */
 final class BusyCoresTest {
   private static final int IN_FLIGHT = 32;
 

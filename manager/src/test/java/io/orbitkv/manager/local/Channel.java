@@ -14,6 +14,7 @@ import io.orbitkv.adapter.wire.Hello;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.Refusal;
 import io.orbitkv.adapter.wire.Welcome;
+import io.orbitkv.api.FaultCode;
 import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.Mapping;
 import io.orbitkv.ffm.PidFd;
@@ -55,29 +56,48 @@ final class Channel implements AutoCloseable {
     frames.receiveBy(System.nanoTime() + LIMIT.toNanos());
   }
 
+  /** Connected and welcomed, once there is a slot: ended sessions take a moment to end. */
+  static Channel openOnceFree(Path socket) {
+    List<Channel> opened = new ArrayList<>(1);
+    await(
+        "a slot is free",
+        () -> {
+          Channel channel = new Channel(socket);
+          Frame answer = channel.hello(new Hello("test", 3).encode());
+          if (answer.is(FrameKind.REFUSED) && refusal(answer).code() == FaultCode.EXHAUSTED) {
+            channel.close();
+            return false;
+          }
+          return opened.add(channel.welcomed(answer));
+        });
+    return opened.getFirst();
+  }
+
   /** Connected and welcomed. */
   static Channel open(Path socket) {
     Channel channel = new Channel(socket);
-    Frame answer = channel.hello(new Hello("test", 3).encode());
+    return channel.welcomed(channel.hello(new Hello("test", 3).encode()));
+  }
+
+  private Channel welcomed(Frame answer) {
     if (answer.is(FrameKind.REFUSED)) {
       throw new AssertionError("not welcomed: " + refusal(answer).text());
     }
-    Welcome welcome = Welcome.decode(answer.body());
-    channel.welcome = welcome;
+    Welcome told = Welcome.decode(answer.body());
+    welcome = told;
     List<Fd> fds = answer.descriptors();
-    RingMemory ring =
+    RingMemory attached =
         RingMemory.attach(
-            fds.subList(welcome.arenas().size(), fds.size()),
-            welcome.ring().version(),
-            welcome.ring().bytes());
-    channel.claims =
-        Mapping.map(fds.getLast(), 0, welcome.claims().bytes(), Protection.READ_WRITE, false);
+            fds.subList(told.arenas().size(), fds.size()),
+            told.ring().version(),
+            told.ring().bytes());
+    ring = attached;
+    claims = Mapping.map(fds.getLast(), 0, told.claims().bytes(), Protection.READ_WRITE, false);
     answer.discard();
-    channel.ring = ring;
-    channel.requests = new RingProducer(ring.segment(), RingLayout.REQUESTS, welcome.epoch());
-    channel.answers = new RingConsumer(ring.segment(), RingLayout.ANSWERS);
-    channel.frames.identify(channel.welcome().epoch(), channel.welcome().session());
-    return channel;
+    requests = new RingProducer(attached.segment(), RingLayout.REQUESTS, told.epoch());
+    answers = new RingConsumer(attached.segment(), RingLayout.ANSWERS);
+    frames.identify(told.epoch(), told.session());
+    return this;
   }
 
   Welcome welcome() {

@@ -53,7 +53,7 @@ final class HostileSession implements AutoCloseable {
 
   HostileSession(Path socket, Random random) {
     this.random = random;
-    this.channel = Channel.open(socket);
+    this.channel = Channel.openOnceFree(socket);
     try (Fd memfd = Memfd.create("orbitkv-hostile", REGISTERED_BYTES)) {
       Memfd.addSeals(memfd, Memfd.F_SEAL_SHRINK);
       MemorySegment offer = new MemoryOffer(1, 0, REGISTERED_BYTES).encode();

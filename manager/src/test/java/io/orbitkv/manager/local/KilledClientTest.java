@@ -22,9 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Real clients that die by SIGKILL at random points, from before their HELLO on, with
  * registrations, publishes, queries and leases under way: nothing of them is left, and others go on
- * meanwhile. Guards: LocalSession.processExited, without which leases, slots and mappings stay; the
- * gifts back in LocalSession.keep and neverTold, without which a lease that nobody was told of
- * stays.
+ * meanwhile. Guard: the service's processExited in LocalSession.processExited, without which leases
+ * stay.
  */
 final class KilledClientTest {
   private static final int AHEAD = 3;

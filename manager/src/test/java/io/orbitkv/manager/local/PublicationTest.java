@@ -190,7 +190,8 @@ final class PublicationTest {
     }
   }
 
-  // Guard: PidFd.hasExited in Connection.managerAlive: without it the range stays retained for ever.
+  // Guard: PidFd.hasExited in Connection.managerAlive: without it the range stays retained for
+  // ever.
   @Test
   void theManagersExitEndsWhatIsRetained(@TempDir Path directory) throws Exception {
     Path own = directory.resolve("own.sock");

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -118,9 +119,37 @@ final class ReferenceBlocks implements BlockService, AutoCloseable {
     }
   }
 
+  /** All blocks have generation 1 here, so a plan lists the first blocks of its lease. */
   @Override
-  public PlanPins pin(long holder, long lease, List<Long> generations, String plan) {
-    throw new TransportException(FaultCode.UNSUPPORTED, "this service pins no plans");
+  public synchronized PlanPins pin(long holder, long lease, List<Long> generations, String plan) {
+    Map<Long, List<BlockName>> held = leases.get(holder);
+    List<BlockName> names = held == null ? null : held.get(lease);
+    if (names == null || names.size() < generations.size()) {
+      throw new TransportException(FaultCode.NOT_FOUND, "no lease " + lease);
+    }
+    release(holder, lease);
+    List<PlanPins.Pinned> pinned = new ArrayList<>();
+    for (int i = 0; i < generations.size(); i++) {
+      Stored block = Objects.requireNonNull(stored.get(names.get(i)));
+      pinned.add(new PlanPins.Pinned(0, block.offset, block.bytes, 1));
+    }
+    return new PlanPins() {
+      @Override
+      public List<Pinned> blocks() {
+        return List.copyOf(pinned);
+      }
+
+      @Override
+      public void keepFirst(int count) {
+        pinned.subList(count, pinned.size()).clear();
+      }
+
+      @Override
+      public void release() {}
+
+      @Override
+      public void quarantine() {}
+    };
   }
 
   @Override

@@ -66,7 +66,7 @@ class PlanProcessesTest {
       assertThat(worker.tell(redeemed)).isEqualTo("restored");
       assertThat(worker.tell(won)).as("cancelled before").isEqualTo("GRANT_ENDED");
       Site.assertRestores(own);
-      // Guard: SessionClaims and the cancel of a HELD claim: local, since nobody answers.
+      // Guard: EnginePlans.cancel, which does not need the Manager's answer.
       assertThat(cancelled.cancel()).isEqualTo(PlanCancellation.GIVEN_UP_HERE);
       assertThatThrownBy(() -> Site.assertRestores(cancelled))
           .isInstanceOf(IllegalStateException.class);

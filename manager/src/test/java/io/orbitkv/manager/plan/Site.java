@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
@@ -84,9 +85,14 @@ public final class Site {
 
   /** Restores it and checks every byte of the blocks numbered as the plan's names are. */
   public static void assertRestores(RestorePlan plan) {
+    assertRestores(plan, Runnable::run);
+  }
+
+  /** As above, the parts run by an executor. */
+  public static void assertRestores(RestorePlan plan, Executor executor) {
     try (Arena arena = Arena.ofShared()) {
       List<MemorySegment> to = buffers(plan, arena);
-      plan.restore(to);
+      plan.restore(to, executor);
       for (int i = 0; i < to.size(); i++) {
         assertThat(to.get(i).toArray(ValueLayout.JAVA_BYTE))
             .containsOnly(fill(plan.blocks().get(i).index()));

@@ -287,7 +287,7 @@ final class TcpTransport implements Transport {
 
   /**
    * As {@link Transport#close()}. Joins its threads: one that is just connecting ends within the 3
-   * s that a connection may take.
+   * s that a connection may take, one that says the last words to an owner within 9 s.
    */
   @Override
   public void close() {
