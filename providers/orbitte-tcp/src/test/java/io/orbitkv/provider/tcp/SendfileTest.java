@@ -232,7 +232,6 @@ class SendfileTest {
       SourceHold hold = admit(owner, filled(owner, BYTES));
       try (RawRequester old = RawRequester.greeted(owner, self)) {
         old.send(RawRequester.read(1, hold, 0, 0, BYTES));
-        // Guard: saysWords in OwnerConnection.mayRefer.
         assertThat(old.reply().flags()).isZero();
         var _ = old.in.readNBytes(BYTES);
         awaitServed(owner, 1);
@@ -353,7 +352,7 @@ class SendfileTest {
         Ticket ticket = read(requester, requester.connect(owner), hold, target);
         Await.until("a byte", () -> requester.context.meter("received_bytes") > 0);
         ticket.cancel();
-        // Guard: words.close in TcpPeer.close and words.owe in Lane.down.
+        // Guard: words.owe in Lane.down.
       }
       List<DrainReceipt> receipts =
           owner.transport.closeSource(System.nanoTime() + TimeUnit.SECONDS.toNanos(20));
