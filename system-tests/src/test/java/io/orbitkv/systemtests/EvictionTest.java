@@ -39,9 +39,8 @@ class EvictionTest {
   private final AtomicLong fromPeers = new AtomicLong();
   private final AtomicLong local = new AtomicLong();
 
-  // Guard: every hold of Pool. Freeing an allocation under a lease, a grant or a ticket shows a
-  // page
-  // of another name or generation to somebody here; every get is right or a miss.
+  // No one guard goes red here: each hold has a test of its own. This one asks whether all of them
+  // together are enough when everything is reused all the time.
   @Test
   void everyGetIsRightOrAMiss() throws InterruptedException, ExecutionException {
     System.out.println("seed " + seed);
