@@ -22,7 +22,9 @@ import org.slf4j.LoggerFactory;
 final class WordCarrier {
   private static final Logger log = LoggerFactory.getLogger(WordCarrier.class);
   private static final long FIRST_RETRY_NANOS = 250_000_000;
-  private static final long LAST_RETRY_NANOS = 30_000_000_000L;
+
+  /** Often, because blocks stay pinned until the word has come. */
+  private static final long LAST_RETRY_NANOS = 2_000_000_000;
 
   /** More are not remembered. */
   private static final int LIMIT = 65_536;
