@@ -10,7 +10,8 @@ import tempfile
 import time
 
 import environment
-from cases import CASES, Failed, Rig
+from cases import CASES
+from rig import Failed, Rig
 
 
 def main() -> int:

@@ -183,17 +183,26 @@ class AsyncClient:
     async def _answer(
         self, call: Call, what: str, timeout: float, abandon: Callable[[Call], None] | None
     ) -> None:
-        ended = self._ended(call, None)
+        given_up: list[Callable[[Call], None]] = []
+
+        def late(call: Call) -> None:
+            try:
+                given_up.pop()(call)
+            except IndexError:
+                pass  # it is waited for, or was dealt with by the other thread
+
+        ended = self._ended(call, late)
         try:
             await asyncio.wait({ended}, timeout=timeout)
+            if not ended.done():
+                raise self._client._late(what, timeout)
         except BaseException:
+            # What counts it as outstanding stays in place, and does this as well once it is answered.
             if abandon is not None:
-                abandon(call)
+                given_up.append(abandon)
+                if call.done:
+                    late(call)
             raise
-        if not ended.done():
-            if abandon is not None:
-                abandon(call)
-            raise self._client._late(what, timeout)
 
     def _ended(self, call: Call, also: Callable[[Call], None] | None) -> "asyncio.Future[None]":
         """A future that is done when the call is."""
@@ -223,9 +232,13 @@ class AsyncClient:
         if not self._session.standing:
             self._unwatch()
             return
-        if self._outstanding and self._watched:
-            while not self._session.rest():
-                self._session.pump()
+        if not self._outstanding:
+            self._session.rested()
+        elif self._watched:
+            if not self._session.rest():
+                # Again behind the other events: whoever takes answers out just now may be another thread.
+                self._loop.call_soon(self._pump)
+                return
             if self._backstop is None:
                 self._backstop = self._loop.call_later(_BACKSTOP, self._look)
 
@@ -254,7 +267,19 @@ async def connect(
     manager_uid: int | None = None,
 ) -> AsyncClient:
     """As :func:`orbitkv.connect`."""
-    made = await asyncio.to_thread(
-        sync.connect, socket_path, instance=instance, role=role, timeout=timeout, manager_uid=manager_uid
+    connecting = asyncio.ensure_future(
+        asyncio.to_thread(
+            sync.connect, socket_path, instance=instance, role=role, timeout=timeout, manager_uid=manager_uid
+        )
     )
-    return AsyncClient(made)
+    try:
+        return AsyncClient(await asyncio.shield(connecting))
+    except asyncio.CancelledError:
+        connecting.add_done_callback(_close_late)
+        raise
+
+
+def _close_late(connecting: "asyncio.Future[sync.Client]") -> None:
+    """Nobody waits for that client any more."""
+    if not connecting.cancelled() and connecting.exception() is None:
+        _thread.start_new_thread(connecting.result().close, ())

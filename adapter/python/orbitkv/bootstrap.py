@@ -44,6 +44,15 @@ class Welcomed:
     plans: Arena | None
     claims: Arena | None
 
+    def close(self) -> None:
+        """Gives all of it back, where no session came of it."""
+        self.socket.close()
+        self.ring.close()
+        close_all([fd for fd in (self.request_event, self.answer_event, self.manager) if fd is not None])
+        for memory in (*self.arenas, self.plans, self.claims):
+            if memory is not None:
+                memory.close()
+
 
 def run(path: str, instance: str, role: int, timeout: float, manager_uid: int | None) -> Welcomed:
     """Connects, checks whose process is behind the socket and introduces this one. On failure nothing stays open."""
@@ -58,11 +67,10 @@ def run(path: str, instance: str, role: int, timeout: float, manager_uid: int | 
         _greet(sock, instance, role)
         header, body, fds = _answer(sock, path, deadline)
         welcome = _welcome(path, header, body)
-        welcomed = _attach(sock, welcome, fds)
         sock.setblocking(True)
         bound = struct.pack("@ll", int(timeout), int(timeout % 1 * 1e6))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, bound)  # receiving never blocks from now on
-        return welcomed
+        return _attach(sock, welcome, fds)
     except TimeoutError as e:
         sock.close()
         raise DeadlineExceeded(f"Manager behind {path} did not answer HELLO within {timeout} s; is it stopped?") from e

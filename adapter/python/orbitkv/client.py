@@ -132,7 +132,7 @@ class Publication:
 
         After a session that was lost this stays so until the Manager's process has exited.
         """
-        return self.pending or (self._fate_unknown and self._client._session.manager_alive())
+        return self.pending or (self._fate_unknown and not self._client._session.manager_exited())
 
     @property
     def overdue(self) -> bool:
@@ -196,12 +196,16 @@ class Client:
     def __init__(self, path: str, instance: str, role: int, timeout: float, manager_uid: int | None) -> None:
         welcomed = bootstrap.run(path, instance, role, timeout, manager_uid)
         self._arenas = welcomed.arenas
-        self._session = Session(path, welcomed, timeout)
         self._plan_memory = [memory for memory in (welcomed.plans, welcomed.claims) if memory is not None]
         self._claims: Claims | None = None
-        if welcomed.plans is not None and welcomed.claims is not None and welcomed.welcome.plans is not None:
-            first = welcomed.welcome.plans.first_generation
-            self._claims = Claims(self._session, self._arenas, welcomed.plans, welcomed.claims, first)
+        try:
+            self._session = Session(path, welcomed, timeout)
+            if welcomed.plans is not None and welcomed.claims is not None and welcomed.welcome.plans is not None:
+                first = welcomed.welcome.plans.first_generation
+                self._claims = Claims(self._session, self._arenas, welcomed.plans, welcomed.claims, first)
+        except BaseException:
+            welcomed.close()
+            raise
         self._operations = 0
         self._timeout = timeout
         self._lock = _thread.allocate_lock()
@@ -435,8 +439,10 @@ class Client:
         lease = Lease(self._session, taken.scalar0, _now() + min(taken.scalar1, FOREVER_NANOS), blocks, source)
         lease.generations = tuple(entry.generation for entry in entries)
         if lease._number:
-            self._leases.add(lease)
-            if self._closed:
+            with self._lock:
+                self._leases.add(lease)
+                closed = self._closed
+            if closed:
                 lease.close()
         return lease
 
@@ -515,9 +521,11 @@ class Client:
         """Nobody waits for that plan: it is cancelled, now or when it comes. Never blocks, never raises."""
         if not call.done:
             self._session.tell_manager(Opcode.CANCEL, call.id, 0)
+        self._queries.add(call)
         self._session.tell(call, self._cancel_late)
 
     def _cancel_late(self, call: Call) -> None:
+        self._queries.discard(call)
         if call.fault is None and call.answer.opcode == Opcode.PLAN:
             self._session.tell_manager(Opcode.CANCEL_PLAN, call.answer.scalar0, call.answer.scalar1)
 
@@ -554,8 +562,13 @@ class Client:
             self._operations += 1
             operation = self._operations
 
+        told = False
+
         def answered(call: Call) -> None:
-            lease.end_restore(call.fault is None and call.answer.opcode == Opcode.PLAN)
+            nonlocal told
+            if not told:
+                told = True
+                lease.end_restore(call.fault is None and call.answer.opcode == Opcode.PLAN)
 
         try:
             call = self._session.submit(Opcode.RESTORE, lease._number, operation, descriptor, then=answered)
@@ -575,13 +588,16 @@ class Client:
                 also(call)
             self._cancel_late(call)
 
+        given_up = True
         try:
-            self._session.wait(call, _now() + int((timeout + self._timeout) * 1e9))
+            given_up = not self._session.wait(call, _now() + int((timeout + self._timeout) * 1e9))
         finally:
-            if not call.done:
+            if given_up:
+                # It may be answered just now: then its plan is cancelled all the same, and not returned.
                 self._session.tell_manager(Opcode.CANCEL, call.id, 0)
+                self._queries.add(call)
                 self._session.tell(call, late)
-        if not call.done:
+        if given_up:
             raise self._late(what, timeout + self._timeout)
         return self.plan(call)
 
@@ -597,14 +613,15 @@ class Client:
         """Revokes a plan for all sessions, and gives it up in this one.
 
         :return: "won": nobody copies for it or will; "active": a session copies, and pages that it fills are busy
-            until a later call says "ended"; "ended" before; "unknown". When the Manager has died it is local: each
-            session answers for itself, "won" or "active"
+            until a later call says "ended"; "ended" before; "unknown". Without a connection it is local, and says
+            nothing of the other sessions: "given up" here, or "active" here. Pages are free once every session of the
+            instance has said so, or exited
         """
         own = self._claims_of_session().give_up(record, generation)
         try:
             return CANCELLED.get(self._ask(Opcode.CANCEL_PLAN, record, generation).scalar0, "unknown")
         except ManagerLost:
-            return "won" if own else "active"
+            return "given up" if own else "active"
 
     def revise(self, record: int, generation: int, keep: int) -> Plan | str:
         """Keeps the first so many blocks of a promise, and gives the others up.
@@ -646,6 +663,10 @@ class Client:
             raise Refused(Fault.UNSUPPORTED, f"Manager behind {self.socket_path} offers no plans; use its next release")
         return self._claims
 
+    def refuse_child(self) -> None:
+        """Raises in a forked child."""
+        self._session.refuse_child()
+
     def pump(self) -> None:
         """Takes out the answers that are there. Never blocks, never raises in the process that connected."""
         self._session.refuse_child()
@@ -671,12 +692,13 @@ class Client:
             if self._closed:
                 return
             self._closed = True
+            leases = list(self._leases)
         if not self._session.own():
             return
         try:
-            for lease in list(self._leases):
+            for lease in leases:
                 lease.close()
-            # The Manager takes nothing behind CLOSE: no release of a lease that comes later either.
+            # The Manager takes nothing behind CLOSE: no release of a lease, nor cancel of a plan, that comes later.
             deadline = _now() + int(self._timeout * 1e9)
             for call in list(self._queries):
                 self._session.wait(call, deadline)

@@ -107,6 +107,7 @@ class RegisteredMemory:
     @property
     def buffer(self) -> memoryview:
         """All of it, readable and writable, zero at first."""
+        self._client.refuse_child()
         if self._memory is None:
             raise Closed("this registered memory was closed; register memory again")
         return self._view

@@ -113,8 +113,12 @@ class Claims:
     def claim(self, record: int, generation: int) -> "Claim":
         """Claims; see :meth:`Client.claim`."""
         self._check(record, generation)
-        for memory in (self._plans, self._own):
-            memory.enter()
+        self._plans.enter()
+        try:
+            self._own.enter()
+        except BaseException:
+            self._plans.leave()
+            raise
         try:
             with self._lock:
                 self._in_turn(record, generation)
@@ -165,6 +169,10 @@ class Claims:
     def refuse_child(self) -> None:
         """Raises in a forked child."""
         self._session.refuse_child()
+
+    def own(self) -> bool:
+        """Whether this is the process that connected."""
+        return self._session.own()
 
     def _check(self, record: int, generation: int) -> None:
         self._session.refuse_child()
@@ -264,13 +272,19 @@ class Claim:
 
     def part_ended(self) -> None:
         """Says that some of the blocks are copied, and others are not."""
+        self._claims.refuse_child()
         with self._lock:
             if not self._said_part and not self._turn.ended and not self._last:
                 self._said_part = True
                 self._own.store(self.generation << 8 | PART_DRAINED)
 
     def end(self, whole: bool = True) -> None:
-        """Ends it, once nobody copies any more: DRAINED if every byte is in place, FAILED if not. Never waits."""
+        """Ends it, once nobody copies any more: DRAINED if every byte is in place, FAILED if not. Never waits.
+
+        In a forked child it does nothing: the word is the parent's, and not mapped here.
+        """
+        if not self._claims.own():
+            return
         with self._lock:
             if self._turn.ended or self._last:
                 return

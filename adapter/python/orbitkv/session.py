@@ -108,6 +108,7 @@ class Session:
         self._for_room = 0
         self._lost: OrbitKVError | None = None
         self._unmapped = False
+        self._resting = False  # an event loop sleeps, and wants to be woken
         self._manager_exited = False
 
     def _register_poll(self) -> None:
@@ -138,6 +139,10 @@ class Session:
     def standing(self) -> bool:
         """False for ever once the connection was lost or closed, and in a forked child."""
         return self._lost is None and self._mark.own()
+
+    def manager_exited(self) -> bool:
+        """Whether it is proven that the Manager's process has exited: never without its pidfd."""
+        return self._manager is not None and self._mark.own() and not self.manager_alive()
 
     def manager_alive(self) -> bool:
         """Whether the Manager's process runs, by its pidfd; never blocks. Without a pidfd, as :attr:`standing`.
@@ -283,23 +288,26 @@ class Session:
     def wait(self, thing: Awaited, deadline: int) -> bool:
         """Waits until it is done; false at the deadline of ``time.perf_counter_ns()``."""
         parked = False
-        while not thing.done:
-            if not self._mark.own():
-                raise Forked()
-            if self._turn.acquire(False):
-                try:
-                    self._drive(thing, deadline)
-                finally:
-                    self._turn.release()
-                    if self._sleepers:
-                        self._hand_on()
-            else:
-                parked = True
-                self._park(thing, deadline)
-            if _now() >= deadline:
-                break
-        if parked and self._sleepers and not self._turn.locked():
-            self._hand_on()
+        try:
+            while not thing.done:
+                if not self._mark.own():
+                    raise Forked()
+                if self._turn.acquire(False):
+                    try:
+                        self._drive(thing, deadline)
+                    finally:
+                        self._turn.release()
+                        if self._sleepers:
+                            self._hand_on()
+                else:
+                    parked = True
+                    self._park(thing, deadline)
+                if _now() >= deadline:
+                    break
+        finally:
+            # The turn may have been handed to this thread: also one that is interrupted hands it on.
+            if parked and self._sleepers and not self._turn.locked():
+                self._hand_on()
         return thing.done
 
     def pump(self) -> None:
@@ -372,7 +380,7 @@ class Session:
                 return
             events = self._poll.poll(min(left, BACKSTOP_NANOS) / 1e6)
         finally:
-            answers.sleeping(False)
+            answers.sleeping(self._resting)  # an event loop may sleep on
         if events:
             self._serve(events)
         elif left >= BACKSTOP_NANOS:
@@ -560,11 +568,13 @@ class Session:
         """By a loop that is about to sleep: asks for a wake. False if there is something to take out already."""
         if self._unmapped:
             return True
+        self._resting = True
         self._answers.sleeping(True)
-        if self._answers.ready():
-            self._answers.sleeping(False)
-            return False
-        return True
+        return not self._answers.ready()
+
+    def rested(self) -> None:
+        """By a loop that waits for nothing any more."""
+        self._resting = False
 
     def nudge(self) -> None:
         """Wakes the Manager, should a wake have been lost."""

@@ -84,10 +84,13 @@ class ForkTest(unittest.TestCase):
     # Guard: ForkMark, asked at each use. Without it the child touches memory that it has not mapped, and is killed.
     def test_child_is_refused_and_the_parent_goes_on(self) -> None:
         block = name()
-        with orbitkv.connect(shared().socket) as client:
+        with orbitkv.connect(shared().socket, instance="fork", role="worker") as client:
             publish(client, {block: b"bytes"})
             lease = client.query([block])
             memory = client.register(4096)
+            plan = client.promise([block], redeemers=1)
+            assert plan is not None
+            claim = client.claim(plan.record, plan.generation)
             publication = client.publish([orbitkv.Piece(name(), memory, 0, 1)])
             calls = (
                 client.ping,
@@ -98,6 +101,8 @@ class ForkTest(unittest.TestCase):
                 lambda: client.register(4096),
                 lambda: client.publish([orbitkv.Piece(name(), memory, 0, 1)]),
                 lambda: client.claim(0, 1),
+                claim.part_ended,
+                lambda: memory.buffer,
             )
             child = os.fork()
             if child == 0:
@@ -108,6 +113,7 @@ class ForkTest(unittest.TestCase):
                             call()
                         except orbitkv.Forked:
                             refused += 1
+                    claim.end(False)
                     lease.close()
                     memory.close()
                     client.close()
@@ -121,6 +127,8 @@ class ForkTest(unittest.TestCase):
             page = bytearray(5)
             lease.copy_into(0, page)
             self.assertEqual(page, b"bytes")
+            claim.copy_into(0, page)
+            claim.end()
             lease.close()
             memory.close()
 

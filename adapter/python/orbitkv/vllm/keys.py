@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
@@ -22,28 +21,37 @@ if TYPE_CHECKING:
     from vllm.v1.kv_cache_interface import KVCacheConfig
     from vllm.v1.request import Request
 
-    from .placement import Placement
-
 FORMAT = 1
 """Raised whenever the bytes of a block or what is hashed change."""
 
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 _PAGE = 4096
-_PAGES = 64
+_STEP = 1 << 20
+_HEADER_LIMIT = 100 << 20
+
+
+class UnknownWeights(ValueError):
+    """Nothing here tells these weights from others; the message says what would."""
 
 
 def weights_of(folder: Path) -> dict[str, Any]:
     """What identifies the files of a model or an adapter: configurations whole; of weights, sizes and sampled pages.
 
-    Two revisions of one model differ in nearly all of their weights, so in the pages; names and times do not count,
-    since hosts keep the same model in different places.
+    Every tensor is sampled, and every MiB of it: a revision that changes a whole tensor is another one for certain.
+    Names and times do not count, since hosts keep the same model in different places.
+
+    :raises UnknownWeights: there are no weights in it
     """
     found: dict[str, Any] = {}
+    weights = 0
     for file in sorted(folder.iterdir()):
         if file.suffix == ".json" and file.name.endswith(("config.json", "index.json")):
             found[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
         elif file.suffix in _WEIGHTS:
             found[file.name] = _sampled(file)
+            weights += 1
+    if not weights:
+        raise UnknownWeights(f"no weights are in {folder}")
     return found
 
 
@@ -51,14 +59,31 @@ def _sampled(file: Path) -> str:
     size = file.stat().st_size
     digest = hashlib.sha256(str(size).encode())
     with open(file, "rb") as f:
-        for i in range(_PAGES):
-            f.seek(max(0, size - _PAGE) * i // (_PAGES - 1))
+        begins = {0, max(0, size - _PAGE)}
+        if file.suffix == ".safetensors":
+            begins |= _tensors(f, size, digest)
+        for at in sorted(begins | set(range(0, size, _STEP))):
+            f.seek(at)
             digest.update(f.read(_PAGE))
     return digest.hexdigest()
 
 
+def _tensors(file: Any, size: int, digest: Any) -> set[int]:
+    """Where the tensors of a safetensors file begin; its header goes into the digest."""
+    length = int.from_bytes(file.read(8), "little")
+    if not 2 <= length <= min(_HEADER_LIMIT, size - 8):
+        raise UnknownWeights(f"{file.name} is no safetensors file")
+    text = file.read(length)
+    digest.update(text)
+    header = json.loads(text)
+    return {8 + length + entry["data_offsets"][0] for name, entry in header.items() if name != "__metadata__"}
+
+
 def namespace(vllm_config: "VllmConfig", kv_cache_config: "KVCacheConfig", model_id: str, rank: int) -> str:
-    """The namespace of one worker's blocks. Equal in scheduler and worker, and on every host with the same set-up."""
+    """The namespace of one worker's blocks, equal on every host with the same set-up.
+
+    :raises UnknownWeights: the weights can not be identified, and no ``model_id`` was given
+    """
     model = vllm_config.model_config
     parallel = vllm_config.parallel_config
     spec = kv_cache_config.kv_cache_groups[0].kv_cache_spec
@@ -92,11 +117,18 @@ def _weights(vllm_config: "VllmConfig") -> Any:
     load = vllm_config.load_config
     if str(load.load_format) == "dummy":
         return ["dummy", model.seed]
-    folder = Path(model.model)
-    if folder.is_dir():
-        return weights_of(folder)
+    path = Path(model.model)
     commit = getattr(model.hf_config, "_commit_hash", None)
-    return [model.model, str(model.revision), str(commit)]
+    try:
+        if path.is_dir():
+            return weights_of(path)
+        if path.is_file():
+            return _sampled(path)
+        if commit:
+            return [model.model, str(commit)]
+        raise UnknownWeights(f"model {model.model} has no files here and names no commit")
+    except UnknownWeights as e:
+        raise UnknownWeights(f"OrbitKV: {e}; name the weights by the option orbitkv.model_id") from e
 
 
 def _scales_by_length(config: Any) -> bool:
@@ -143,12 +175,26 @@ class BlockHashes:
         return self.hashes
 
 
-def lora_identity(path: str) -> str:
-    """What identifies an adapter's weights. Of one that is no folder here, its path."""
-    folder = Path(path)
-    if not path or not folder.is_dir():
-        return path
-    return json.dumps(weights_of(folder), sort_keys=True)
+class Adapters:
+    """What identifies the weights of LoRA adapters, looked at again when their files change."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Any, str | None]] = {}
+
+    def of(self, path: str) -> str | None:
+        """Of the adapter in a folder; None if its weights can not be seen, so that nothing may be kept of it."""
+        folder = Path(path)
+        if not path or not folder.is_dir():
+            return None
+        seen = sorted((f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in folder.iterdir())
+        known = self._known.get(path)
+        if known is None or known[0] != seen:
+            try:
+                identity: str | None = json.dumps(weights_of(folder), sort_keys=True)
+            except (UnknownWeights, ValueError):
+                identity = None
+            known = self._known[path] = (seen, identity)
+        return known[1]
 
 
 def engine_instance(engine_id: str) -> str:

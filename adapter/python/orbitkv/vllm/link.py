@@ -33,7 +33,6 @@ class ManagerLink:
         self._lost: list[Client] = []
         self._closed = threading.Event()
         self._seeker: threading.Thread | None = None
-        self.losses = 0
 
     def start(self, required: bool) -> None:
         """Connects now; without a Manager raises, or goes on looking for it."""
@@ -57,7 +56,6 @@ class ManagerLink:
             if self._client is client:
                 self._client = None
                 self._lost.append(client)
-                self.losses += 1
         logger.warning("OrbitKV: the Manager behind %s is lost; lookups are misses until it is back", self.socket)
         self._seek()
         return None
@@ -75,12 +73,9 @@ class ManagerLink:
             return taken
 
     def close(self) -> None:
-        """Ends it, and the client."""
-        self._closed.set()
-        seeker = self._seeker
-        if seeker is not None:
-            seeker.join()
+        """Ends it, and the client. Does not wait for an attempt that is under way: that ends by itself."""
         with self._lock:
+            self._closed.set()
             clients = [*self._lost, *([self._client] if self._client else [])]
             self._client, self._lost = None, []
         for client in clients:
@@ -94,7 +89,10 @@ class ManagerLink:
             client.close()
             raise
         with self._lock:
-            self._client = client
+            if not self._closed.is_set():
+                self._client = client
+                return
+        client.close()
 
     def _seek(self) -> None:
         with self._lock:

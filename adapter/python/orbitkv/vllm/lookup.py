@@ -9,7 +9,6 @@ from typing import Any
 
 from orbitkv import Client, OrbitKVError
 
-
 GRACE_SECONDS = 0.03
 """A Manager answers at the deadline; one that is frozen does not."""
 
@@ -63,7 +62,7 @@ class Lookup:
         self._timeout = timeout
         self._calls: dict[int, tuple[Shard, Any]] = {}
         self._plans: dict[int, tuple[Shard, Any]] = {}
-        self._answered = self.began
+        self._answered: float | None = None
         try:
             for shard in shards:
                 names = [(shard.namespace, block_hash) for block_hash in hashes]
@@ -74,8 +73,16 @@ class Lookup:
         except OrbitKVError:
             self.cancel()
 
+    @property
+    def answered(self) -> bool:
+        """Whether it was, as of the last :meth:`poll`; it stays so."""
+        return self._answered is not None
+
     def poll(self) -> bool:
-        """Whether it has been answered, by the Managers or by the clock; not to be asked again then."""
+        """Whether it has been answered, by the Managers or by the clock."""
+        if self._answered is not None:
+            return True
+        now = time.monotonic()
         for rank, (shard, call) in list(self._calls.items()):
             shard.client.pump()
             if not call.done:
@@ -86,13 +93,16 @@ class Lookup:
             except OrbitKVError:
                 plan = None
             if plan is None:
+                # What one rank lacks is of no use to the others.
                 self.cancel()
-                return True
+                break
             self._plans[rank] = (shard, plan)
-        self._answered = time.monotonic()
-        if self._calls and self._answered > self.began + self._timeout + GRACE_SECONDS:
+        if self._calls and now > self.began + self._timeout + GRACE_SECONDS:
             self.cancel()
-        return not self._calls
+        if self._calls:
+            return False
+        self._answered = now
+        return True
 
     def spin(self, seconds: float) -> bool:
         """Polls for that long: what lies here is answered within some microseconds."""
@@ -105,7 +115,7 @@ class Lookup:
     @property
     def timed_out(self) -> bool:
         """Whether it was answered by a clock, the Manager's or this one."""
-        return self._answered >= self.began + 0.95 * self._timeout
+        return self._answered is not None and self._answered >= self.began + 0.95 * self._timeout
 
     @property
     def blocks(self) -> int:

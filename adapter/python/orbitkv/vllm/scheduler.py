@@ -8,7 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .keys import BlockHashes, engine_instance, lora_identity
+from orbitkv import Client
+
+from .keys import Adapters, BlockHashes, engine_instance
 from .link import ManagerLink
 from .lookup import Lookup, Probe, Shard
 from .metadata import Load, Save, StepMetadata, StepReport, WorkerHandshake
@@ -38,11 +40,13 @@ PROBE_TIMEOUT = 5.0
 class Tracked:
     """A request that the engine knows."""
 
-    __slots__ = ("request", "hashes", "lookup", "missed_at", "progress", "saved")
+    __slots__ = ("request", "hashes", "named", "lookup", "missed_at", "progress", "saved")
 
-    def __init__(self, request: "Request", hashes: BlockHashes) -> None:
+    def __init__(self, request: "Request", hashes: BlockHashes, named: bool) -> None:
         self.request = request
         self.hashes = hashes
+        self.named = named and not request.resumable
+        """Whether its blocks have names: nothing that is unknown changes their bytes."""
         self.lookup: Lookup | None = None
         self.missed_at = -MISS_SECONDS
         self.progress = 0
@@ -67,12 +71,12 @@ class Scheduler:
         self._workers: dict[int, WorkerHandshake] = {}
         self._epochs: dict[int, str] = {}
         self._links: dict[str, ManagerLink] = {}
-        self._lost: list[Any] = []
+        self._lost: list[Client] = []
         self._requests: dict[str, Tracked] = {}
         self._loads: dict[str, tuple[Load, Lookup]] = {}
         self._known: OrderedDict[bytes, None] = OrderedDict()
         self._known_epochs: tuple[str, ...] = ()
-        self._loras: dict[str, str] = {}
+        self._loras = Adapters()
         self._wary = False
         self._probe: Probe | None = None
         self.stats = OrbitKVStats()
@@ -102,19 +106,18 @@ class Scheduler:
         """A request, from the first time that it is seen."""
         tracked = self._requests.get(request.request_id)
         if tracked is None:
-            lora = ""
+            lora: str | None = ""
             if request.lora_request is not None:
-                path = request.lora_request.lora_path
-                lora = self._loras.get(path) or self._loras.setdefault(path, lora_identity(path))
-            tracked = Tracked(request, BlockHashes(request, self._extra_keys, lora))
+                lora = self._loras.of(request.lora_request.lora_path)
+            tracked = Tracked(request, BlockHashes(request, self._extra_keys, lora or ""), lora is not None)
             self._requests[request.request_id] = tracked
         return tracked
 
     def matched(self, request: "Request", computed: int) -> tuple[int | None, bool]:
         """(tokens that can be loaded behind ``computed``, or None for "ask again"; whether they are loaded aside)."""
-        if request.resumable or request.skip_reading_prefix_cache:
-            return 0, False
         tracked = self.track(request)
+        if not tracked.named or request.skip_reading_prefix_cache:
+            return 0, False
         hashes = tracked.hashes.update(request, self._block_tokens)
         start = computed // self._block_tokens
         # The last token is always computed: its logits are what the request is for.
@@ -125,21 +128,19 @@ class Scheduler:
             lookup = None
         if end <= start:
             return 0, False
-        now = time.monotonic()
+        spin = 0.0
         if lookup is None:
-            if now - tracked.missed_at < MISS_SECONDS:
+            if time.monotonic() - tracked.missed_at < MISS_SECONDS:
                 return 0, False
             lookup = self._ask(hashes[start:end], start)
             if lookup is None:
                 return 0, False
             tracked.lookup = lookup
-            if not lookup.spin(SPIN_SECONDS):
+            spin = SPIN_SECONDS
+        # An answer is judged once; the promise is kept while the request waits for room.
+        if not lookup.answered:
+            if not lookup.spin(spin) or self._asks_again(tracked, lookup, hashes):
                 return None, False
-        elif not lookup.poll():
-            return None, False
-        lookup = self._whole(tracked, lookup, hashes)
-        if lookup is None:
-            return None, False
         blocks = lookup.start + lookup.blocks - start
         if blocks <= 0:
             self._missed(tracked, hashes[start:end])
@@ -177,21 +178,22 @@ class Scheduler:
         elif seen is False:
             self._probe = Probe(shards, hashes, PROBE_TIMEOUT)
 
-    def _whole(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> Lookup | None:
-        """An answered lookup; None if the rest of its prefix is asked for once more."""
+    def _asks_again(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> bool:
+        """Judges an answer, once; whether the rest of its prefix is asked for once more."""
         if lookup.blocks == lookup.wanted or not lookup.timed_out:
-            return lookup
+            return False
+        wanted = hashes[lookup.start : lookup.start + lookup.wanted]
         if self._options.wait_for_full_prefix and lookup.blocks > tracked.progress:
-            again = self._ask(hashes[lookup.start : lookup.start + lookup.wanted], lookup.start)
+            again = self._ask(wanted, lookup.start)
             if again is not None:
                 tracked.progress = lookup.blocks
                 lookup.cancel()
                 tracked.lookup = again
-                return None
+                return True
         self.stats.add("lookup_timeouts")
         if lookup.blocks == 0 and not self._wary:
             self._wary = True
-            self._probe = Probe(self._shards(), hashes[lookup.start : lookup.start + lookup.wanted], PROBE_TIMEOUT)
+            self._probe = Probe(self._shards(), wanted, PROBE_TIMEOUT)
             logger.warning(
                 "OrbitKV: a lookup of %d blocks brought none in %.2f s: a Manager is slow, frozen or lost; lookups "
                 "wait %.2f s until one is answered in time",
@@ -199,7 +201,7 @@ class Scheduler:
                 time.monotonic() - lookup.began,
                 WARY_TIMEOUT,
             )
-        return lookup
+        return False
 
     def _missed(self, tracked: Tracked, hashes: list[bytes]) -> None:
         self.stats.add("missed_blocks", len(hashes))
@@ -271,7 +273,7 @@ class Scheduler:
         saves = []
         for request_id, scheduled in output.num_scheduled_tokens.items():
             tracked = self._requests.get(request_id)
-            if tracked is None or tracked.request.resumable:
+            if tracked is None or not tracked.named:
                 continue
             # Of tokens that are confirmed; those in flight may be replaced.
             tokens = min(computed[request_id] + scheduled, tracked.request.num_tokens)
@@ -311,7 +313,9 @@ class Scheduler:
 
     def _close_lost(self, used: set[str]) -> None:
         for link in self._links.values():
-            self._lost += link.lost()
+            lost = link.lost()
+            self.stats.add("manager_losses", len(lost))
+            self._lost += lost
         for client in [c for c in self._lost if c.manager_epoch not in used]:
             self._lost.remove(client)
             client.close()

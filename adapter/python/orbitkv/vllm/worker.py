@@ -8,9 +8,10 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from orbitkv import Client, OrbitKVError, Piece, Publication, RegisteredMemory
+from orbitkv import Client, OrbitKVError, Piece, Publication, RegisteredMemory, StaleEpoch
 from orbitkv._native import memcpy
 from orbitkv.memory import Destination
+from orbitkv.restore import Claim
 
 from .keys import engine_instance, namespace
 from .link import ManagerLink
@@ -115,11 +116,6 @@ class Staging:
         self._pending = going
         return dropped
 
-    @property
-    def pending(self) -> bool:
-        """Whether a publish has not ended."""
-        return bool(self._pending)
-
     def close(self) -> None:
         """Withdraws the memory. The Manager's own mapping of it lives as long as the Manager reads it."""
         self._memory.close()
@@ -137,8 +133,8 @@ class Worker:
         self.rank = parallel.rank
         self._space = ""
         self._placement: Placement | None = None
-        self._clients: dict[str, Client] = {}
-        self._stagings: dict[str, Staging] = {}
+        # Newest last. One Manager may stand here twice, if a session with it was lost.
+        self._sessions: list[tuple[Client, Staging | None]] = []
         self._lock = threading.Lock()
         engine_id = str(vllm_config.kv_transfer_config.engine_id)
         self._link = ManagerLink(
@@ -183,12 +179,11 @@ class Worker:
             self._loader.join()
         self._link.close()
         with self._lock:
-            for staging in self._stagings.values():
+            sessions, self._sessions = self._sessions, []
+        for client, staging in sessions:
+            if staging is not None:
                 staging.close()
-            for client in self._clients.values():
-                client.close()
-            self._clients.clear()
-            self._stagings.clear()
+            client.close()
 
     def _attach(self, client: Client) -> None:
         """By whoever connects: the memory for saves comes with the session."""
@@ -197,9 +192,7 @@ class Worker:
         if self._options.save:
             staging = Staging(client, self._placement.block_bytes, self._options.staging_bytes)
         with self._lock:
-            self._clients[client.manager_epoch] = client
-            if staging is not None:
-                self._stagings[client.manager_epoch] = staging
+            self._sessions.append((client, staging))
 
     # ---- loads
 
@@ -228,9 +221,7 @@ class Worker:
         began = time.perf_counter()
         good = True
         try:
-            with self._lock:
-                client = self._clients[epoch]
-            with client.claim(record, generation) as claim:
+            with self._claim(epoch, record, generation) as claim:
                 for i, block in enumerate(load.block_ids, first):
                     if claim.blocks[i].index != i or claim.blocks[i].bytes != placement.block_bytes:
                         raise ValueError(
@@ -242,6 +233,19 @@ class Worker:
             logger.error("OrbitKV: load of request %s failed, its blocks are computed: %r", load.request_id, e)
             good = False
         self._loaded.put((load, good, time.perf_counter() - began))
+
+    def _claim(self, epoch: str, record: int, generation: int) -> Claim:
+        """By the session that the plan was granted to: one that came later refuses it, and has written nothing."""
+        with self._lock:
+            clients = [client for client, _ in self._sessions if client.manager_epoch == epoch]
+        if not clients:
+            raise LookupError(f"no session with Manager {epoch}")
+        for client in clients[:0:-1]:
+            try:
+                return client.claim(record, generation)
+            except StaleEpoch:
+                pass
+        return clients[0].claim(record, generation)
 
     def finished_loads(self) -> set[str]:
         """The requests whose loads have ended since the last call, each once, failed or not."""
@@ -271,10 +275,10 @@ class Worker:
             return
         over = [client for client in self._lost if client.manager_epoch not in used]
         self._lost = [client for client in self._lost if client.manager_epoch in used]
-        for client in over:
-            with self._lock:
-                self._clients.pop(client.manager_epoch, None)
-                staging = self._stagings.pop(client.manager_epoch, None)
+        with self._lock:
+            ended = [session for session in self._sessions if session[0] in over]
+            self._sessions = [session for session in self._sessions if session[0] not in over]
+        for client, staging in ended:
             if staging is not None:
                 staging.close()
             client.close()
@@ -285,10 +289,11 @@ class Worker:
         """Copies the step's complete blocks out of the engine's cache. When it returns, none is read any more."""
         client = self._link.client
         with self._lock:
-            stagings = list(self._stagings.values())
-            staging = self._stagings.get(client.manager_epoch) if client else None
-        for each in stagings:
-            self._drop(each.reap(self._stats))
+            sessions = list(self._sessions)
+        staging = next((staging for of, staging in sessions if of is client), None)
+        for _, each in sessions:
+            if each is not None:
+                self._drop(each.reap(self._stats))
         assert self._placement is not None
         for save in step.saves:
             self._drop(save.hashes if staging is None else staging.save(self._space, save, self._placement))

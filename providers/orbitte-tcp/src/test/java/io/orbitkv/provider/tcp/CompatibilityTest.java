@@ -26,9 +26,20 @@ import org.junit.jupiter.api.Nested;
 class CompatibilityTest {
   /** What the kit needs to know of this provider. */
   private static final class Fixture implements ProviderFixture {
+    private final Map<String, String> options;
+
+    Fixture(Map<String, String> options) {
+      this.options = options;
+    }
+
     @Override
     public TransportProvider provider() {
       return new OrbitteTcpProvider();
+    }
+
+    @Override
+    public Map<String, String> options() {
+      return options;
     }
 
     @Override
@@ -42,11 +53,16 @@ class CompatibilityTest {
     }
   }
 
+  /** The provider's options. */
+  Map<String, String> settings() {
+    return Map.of();
+  }
+
   @Nested
   class Lifecycle extends LifecycleTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -54,7 +70,7 @@ class CompatibilityTest {
   class Registration extends RegistrationTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -62,7 +78,7 @@ class CompatibilityTest {
   class Transfer extends TransferTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -70,7 +86,7 @@ class CompatibilityTest {
   class Ticket extends TicketTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -78,7 +94,7 @@ class CompatibilityTest {
   class Drain extends DrainTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -86,7 +102,7 @@ class CompatibilityTest {
   class Epoch extends EpochTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -94,7 +110,7 @@ class CompatibilityTest {
   class Revoke extends RevokeTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -102,7 +118,7 @@ class CompatibilityTest {
   class Fault extends FaultTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -110,7 +126,7 @@ class CompatibilityTest {
   class Concurrency extends ConcurrencyTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -118,7 +134,7 @@ class CompatibilityTest {
   class Backpressure extends BackpressureTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -126,7 +142,7 @@ class CompatibilityTest {
   class CapabilityTruth extends CapabilityTruthTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 
@@ -134,7 +150,7 @@ class CompatibilityTest {
   class PluginPackaging extends PluginPackagingTck {
     @Override
     protected ProviderFixture fixture() {
-      return new Fixture();
+      return new Fixture(settings());
     }
   }
 }
