@@ -183,11 +183,12 @@ record Bootstrap(
           PlanMemory.attachClaims(claimsFd, welcome.claims().version(), welcome.claims().bytes());
       undo.add(() -> claims.close(() -> {}));
       List<SharedMapping> arenas = map(welcome, fds.subList(0, count));
+      arenas.forEach(arena -> undo.add(() -> arena.close(() -> {})));
       channel.identify(welcome.epoch(), welcome.session());
       channel.receiveWithoutDeadline();
+      PidFd manager = manager(channel.stream());
       done = true;
-      return new Bootstrap(
-          channel, welcome, arenas, ring, plans, claims, manager(channel.stream()));
+      return new Bootstrap(channel, welcome, arenas, ring, plans, claims, manager);
     } finally {
       if (!done) {
         undo.forEach(Runnable::run);

@@ -97,6 +97,13 @@ final class Connection {
     return !managerExited;
   }
 
+  /**
+   * Whether it is proven that the Manager's process has exited; a lost connection proves nothing.
+   */
+  boolean managerExited() {
+    return manager != null && !managerAlive();
+  }
+
   Epoch epoch() {
     return epoch;
   }

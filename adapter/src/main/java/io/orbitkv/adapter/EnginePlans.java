@@ -128,28 +128,31 @@ public final class EnginePlans {
   public RestorePlan restore(BlockLease lease, List<LeasedBlock> blocks, Duration deadline) {
     RestoreRequest request =
         new RestoreRequest(deadline.toNanos(), 1, lease.beginUse(blocks, connection::newOperation));
-    boolean sure = false;
+    boolean untouched = false;
     try {
-      Taken answer =
-          connection.command(
-              Opcode.RESTORE,
-              request.encode(),
-              lease.id(),
-              lease.operation(),
-              deadline.plus(timeout),
-              null);
-      RestorePlan plan = told(answer);
+      Taken answer;
+      try {
+        answer =
+            connection.command(
+                Opcode.RESTORE,
+                request.encode(),
+                lease.id(),
+                lease.operation(),
+                deadline.plus(timeout),
+                null);
+      } catch (TransportException e) {
+        // Otherwise the Manager may have done it, and may have undone it since.
+        untouched =
+            e.code() != FaultCode.DEADLINE
+                && e.code() != FaultCode.CANCELLED
+                && e.code() != FaultCode.PEER_LOST;
+        throw e;
+      }
+      // Whatever comes of the plan here: the Manager holds nothing for the lease any more.
       lease.usedUp();
-      return plan;
-    } catch (TransportException e) {
-      // Otherwise the Manager may have done it, and may have undone it since.
-      sure =
-          e.code() != FaultCode.DEADLINE
-              && e.code() != FaultCode.CANCELLED
-              && e.code() != FaultCode.PEER_LOST;
-      throw e;
+      return told(answer);
     } finally {
-      lease.endUse(sure);
+      lease.endUse(untouched);
     }
   }
 
@@ -240,7 +243,7 @@ public final class EnginePlans {
   }
 
   private void lookForDeath() {
-    if (!connection.managerAlive() && deathTold.compareAndSet(false, true)) {
+    if (connection.managerExited() && deathTold.compareAndSet(false, true)) {
       access.managerDied(
           () -> {
             if (noLeases.getAsBoolean()) {

@@ -68,7 +68,7 @@ public final class Publication {
    * was lost this stays so until the Manager's process has exited. Never blocks.
    */
   public boolean retained() {
-    return active() || (fateUnknown && managerAlive());
+    return active() || (fateUnknown && !connection.managerExited());
   }
 
   /** Whether it has not ended in the time that it was expected to. Never blocks. */

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -143,8 +143,12 @@ public final class RestorePlan {
     CountDownLatch open = new CountDownLatch(parts.size());
     AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
     for (List<Integer> part : parts) {
+      AtomicBoolean begun = new AtomicBoolean();
       Runnable copy =
           () -> {
+            if (!begun.compareAndSet(false, true)) {
+              return;
+            }
             boolean whole = false;
             try {
               for (int i : part) {
@@ -163,10 +167,13 @@ public final class RestorePlan {
           };
       try {
         executor.execute(copy);
-      } catch (RejectedExecutionException e) {
+      } catch (RuntimeException | Error e) {
+        // Rejected, or out of threads. Should it run all the same, one of both ends the part.
         failed.compareAndSet(null, e);
-        var _ = claim.endPart(false);
-        open.countDown();
+        if (begun.compareAndSet(false, true)) {
+          var _ = claim.endPart(false);
+          open.countDown();
+        }
       }
     }
     awaitAll(open);

@@ -248,8 +248,10 @@ final class RingCalls {
         }
         if (parked ? turn.beginOrPark() : turn.tryBegin() || turn.beginOrPark()) {
           turn.during(() -> drive(done, deadline));
-        } else {
+        } else if (!parked) {
+          // Seen by who wakes from now on; what was done before is looked at once more.
           parked = true;
+        } else {
           LockSupport.parkNanos(this, left);
         }
       }
@@ -265,7 +267,12 @@ final class RingCalls {
     BooleanSupplier over = () -> lost != null;
     boolean worked = true;
     while (true) {
-      worked |= takeAll();
+      if (takeAll()) {
+        worked = true;
+        if (forRoom.get() > 0) {
+          turn.wakeAll();
+        }
+      }
       if (lost != null) {
         endAll();
         return;

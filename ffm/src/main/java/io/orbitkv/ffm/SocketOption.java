@@ -14,7 +14,6 @@ record SocketOption(String name, int level, int number) {
   static final SocketOption SEND_BUFFER = new SocketOption("SO_SNDBUF", SOL_SOCKET, 7);
   static final SocketOption RECEIVE_BUFFER = new SocketOption("SO_RCVBUF", SOL_SOCKET, 8);
   static final SocketOption KEEP_ALIVE = new SocketOption("SO_KEEPALIVE", SOL_SOCKET, 9);
-  static final SocketOption LINGER = new SocketOption("SO_LINGER", SOL_SOCKET, 13);
   static final SocketOption PEER_CREDENTIALS = new SocketOption("SO_PEERCRED", SOL_SOCKET, 17);
   static final SocketOption RECEIVE_TIMEOUT = new SocketOption("SO_RCVTIMEO", SOL_SOCKET, 20);
   static final SocketOption SEND_TIMEOUT = new SocketOption("SO_SNDTIMEO", SOL_SOCKET, 21);

@@ -141,18 +141,6 @@ public final class TcpOptions {
     return time(SocketOption.SEND_TIMEOUT, millis);
   }
 
-  /**
-   * Makes close() reset the connection: the kernel drops what it has not sent, or not been
-   * acknowledged, and refers to it no more (SO_LINGER with a time of 0).
-   */
-  public TcpOptions resetAtClose() {
-    try (Arena arena = Arena.ofConfined()) {
-      // struct linger: on or off, seconds
-      SocketOption.LINGER.set(fd, arena.allocateFrom(JAVA_INT, 1, 0));
-    }
-    return this;
-  }
-
   private TcpOptions set(SocketOption option, int value) {
     option.set(fd, value);
     return this;

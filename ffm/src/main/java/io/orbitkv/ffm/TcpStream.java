@@ -322,6 +322,24 @@ public final class TcpStream implements AutoCloseable {
     how.apply(fd);
   }
 
+  /**
+   * Resets the connection now (connect(2) with AF_UNSPEC): when this returns the kernel has dropped
+   * what it still had to send or to have acknowledged, and refers to it no more. Whoever else is
+   * inside a call fails. The descriptor stays open.
+   *
+   * @throws NativeException if it was not reset; then nothing is known
+   */
+  public void reset() {
+    int number = fd.enter();
+    try (Arena arena = Arena.ofConfined()) {
+      // All zero: a struct sockaddr, 16 bytes, of family AF_UNSPEC.
+      SocketIo.orThrow(
+          "connect to nobody", number, SocketCalls.connect(number, arena.allocate(16, 2)));
+    } finally {
+      fd.leave();
+    }
+  }
+
   /** The options of this connection. */
   public TcpOptions options() {
     return new TcpOptions(fd);

@@ -58,14 +58,18 @@ public final class PlanMemory {
 
   private static Made create(String name, long bytes, BiFunction<Fd, Long, Mapping> map) {
     Fd memfd = Memfd.create(name, bytes);
+    Mapping mapping = null;
     boolean done = false;
     try {
-      Mapping mapping = map.apply(memfd, bytes);
+      mapping = map.apply(memfd, bytes);
       mapping.dontFork();
       done = true;
       return new Made(mapping, memfd);
     } finally {
       if (!done) {
+        if (mapping != null) {
+          mapping.close();
+        }
         memfd.close();
       }
     }

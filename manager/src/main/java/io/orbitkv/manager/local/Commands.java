@@ -100,8 +100,8 @@ final class Commands {
   }
 
   private void release(Command command) {
-    long holder = command.scalar1() == 0 ? session.token() : command.scalar1();
-    LocalSession holding = sessions.ofProcess(session.process(), holder);
+    boolean own = command.scalar1() == 0 || command.scalar1() == session.token();
+    LocalSession holding = own ? session : sessions.ofProcess(session.process(), command.scalar1());
     if (holding == null) {
       throw new TransportException(
           FaultCode.NOT_FOUND, "release: the session that holds the lease is not of this process");

@@ -3,6 +3,7 @@ package io.orbitkv.manager.local;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.manager.plan.InstancePlans;
+import io.orbitkv.manager.plan.Plan;
 import io.orbitkv.manager.plan.PlanKind;
 import io.orbitkv.manager.plan.PlanRequest;
 import java.util.List;
@@ -18,6 +19,9 @@ final class PlanAsk implements SessionPlans.Pending {
   private final PlanRequest request;
   private final PlanRequest.Answer answer;
 
+  /** Gone with the answer, since it keeps all that was asked for. */
+  private final CompletableFuture<Void> timer = new CompletableFuture<>();
+
   /** Begins with {@link #start}. */
   PlanAsk(
       LocalSession session,
@@ -27,8 +31,8 @@ final class PlanAsk implements SessionPlans.Pending {
       PlanRequest.Pinning pinning,
       PlanRequest.Answer answer) {
     this.instance = session.member().instance();
-    this.answer = answer;
-    this.request = new PlanRequest(session.member(), kind, redeemers, blocks, pinning, answer);
+    this.answer = untimed(answer);
+    this.request = new PlanRequest(session.member(), kind, redeemers, blocks, pinning, this.answer);
   }
 
   /**
@@ -47,8 +51,34 @@ final class PlanAsk implements SessionPlans.Pending {
     }
     if (!answered) {
       long left = Math.max(1, deadlineNanos - System.nanoTime());
-      CompletableFuture.delayedExecutor(left, TimeUnit.NANOSECONDS).execute(this::expire);
+      var _ =
+          timer
+              .completeOnTimeout(null, left, TimeUnit.NANOSECONDS)
+              .thenRunAsync(this::expire)
+              .exceptionally(_ -> null);
     }
+  }
+
+  private PlanRequest.Answer untimed(PlanRequest.Answer told) {
+    return new PlanRequest.Answer() {
+      @Override
+      public void granted(Plan plan) {
+        timer.cancel(false);
+        told.granted(plan);
+      }
+
+      @Override
+      public void missed() {
+        timer.cancel(false);
+        told.missed();
+      }
+
+      @Override
+      public void refused(TransportException why) {
+        timer.cancel(false);
+        told.refused(why);
+      }
+    };
   }
 
   @Override

@@ -158,7 +158,11 @@ final class QueryOperation implements SessionPlans.Pending {
               @Override
               public void granted(Plan granted) {
                 answer(
-                    SessionPlans.plan(requestId, granted, read.blocks(), () -> neverTold(granted)));
+                    SessionPlans.plan(
+                        requestId,
+                        granted,
+                        read.blocks(),
+                        () -> session.plans().neverTold(granted)));
               }
 
               @Override
@@ -175,14 +179,6 @@ final class QueryOperation implements SessionPlans.Pending {
             });
     ask = plan;
     plan.start(deadlineNanos);
-  }
-
-  private void neverTold(Plan plan) {
-    var _ =
-        session
-            .member()
-            .instance()
-            .cancel(plan.record(), plan.generation(), "its answer was never taken");
   }
 
   private void answer(Answer answer) {

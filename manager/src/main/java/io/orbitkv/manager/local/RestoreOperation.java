@@ -102,7 +102,7 @@ final class RestoreOperation implements PlanRequest.Answer {
     }
     for (Waiter waiter : now) {
       // Only the answer that was told first may take the plan along if it is dropped.
-      Runnable whenDropped = first ? () -> neverTold(granted) : null;
+      Runnable whenDropped = first ? () -> session.plans().neverTold(granted) : null;
       answer(waiter, SessionPlans.plan(waiter.requestId(), granted, whenDropped));
       first = false;
     }
@@ -139,14 +139,6 @@ final class RestoreOperation implements PlanRequest.Answer {
   SessionPlans.Pending pending() {
     PlanAsk asked = ask;
     return asked == null ? OVER : asked;
-  }
-
-  private void neverTold(Plan granted) {
-    var _ =
-        session
-            .member()
-            .instance()
-            .cancel(granted.record(), granted.generation(), "its answer was never taken");
   }
 
   private void answer(Waiter waiter, Answer answer) {

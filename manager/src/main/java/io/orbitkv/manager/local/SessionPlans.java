@@ -140,8 +140,13 @@ final class SessionPlans {
     if (plan == null) {
       answer(Opcode.CANCEL_PLAN_ANSWER, command, how.getFirst().wire(), 0);
     } else {
-      session.ring().answer(plan(command.requestId(), plan, null));
+      session.ring().answer(plan(command.requestId(), plan, () -> neverTold(plan)));
     }
+  }
+
+  /** A plan whose name nobody has heard: it is over. */
+  void neverTold(Plan plan) {
+    var _ = instance().cancel(plan.record(), plan.generation(), "its answer was never taken");
   }
 
   /** The answer that tells a plan. */

@@ -102,13 +102,22 @@ final class SessionRing {
 
   /** Puts an answer in, or queues it; from any thread, never waits. */
   void answer(Answer answer) {
-    if (Thread.currentThread() == thread && late.isEmpty() && !abandoned && put(answer)) {
+    if (Thread.currentThread() == thread && late.isEmpty() && !abandoned && putNow(answer)) {
       return;
     }
     if (!abandoned && late.add(answer)) {
       wake();
     } else {
       answer.dropped();
+    }
+  }
+
+  /** A client that has broken its ring is told by the serving loop, not by whoever answers it. */
+  private boolean putNow(Answer answer) {
+    try {
+      return put(answer);
+    } catch (TransportException _) {
+      return false;
     }
   }
 

@@ -68,8 +68,9 @@ final class Sessions {
       }
       Member member = context.instances().join(instance, traits.at(slot));
       long token = newToken();
-      EventFd wake = EventFd.create();
-      RingMemory.Made made = makeRing(token, wake, member);
+      RingParts parts = makeRing(token, member);
+      EventFd wake = parts.wake();
+      RingMemory.Made made = parts.made();
       ring.addAll(made.descriptors());
       ring.addAll(member.descriptors());
       EngineProcess process = join(pid, pidFd);
@@ -165,11 +166,17 @@ final class Sessions {
     left.forEach(process -> process.pidFd().close());
   }
 
-  private RingMemory.Made makeRing(long token, EventFd wake, Member member) {
+  private record RingParts(EventFd wake, RingMemory.Made made) {}
+
+  private RingParts makeRing(long token, Member member) {
+    EventFd wake = null;
     try {
-      return RingMemory.create(context.epoch(), token);
+      wake = EventFd.create();
+      return new RingParts(wake, RingMemory.create(context.epoch(), token));
     } catch (NativeException e) {
-      wake.close();
+      if (wake != null) {
+        wake.close();
+      }
       var _ = member.leave();
       member.release();
       throw new TransportException(

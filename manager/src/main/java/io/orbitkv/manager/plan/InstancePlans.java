@@ -278,6 +278,8 @@ public final class InstancePlans {
       how.add(plan.ended() ? PlanCancel.ENDED : PlanCancel.LOST_TO_ACTIVE);
       return null;
     }
+    // Before anything is given up for it.
+    PlanRecords.checkCount(openSessions());
     PlanRequest request = plan.shortened(keep);
     plan.keepsPins(true);
     plan.because("revised to its first " + keep + " blocks");
@@ -372,8 +374,12 @@ public final class InstancePlans {
     return true;
   }
 
+  private List<Member> openSessions() {
+    return members.stream().filter(member -> member.open).toList();
+  }
+
   private Plan grant(PlanRequest request, PlanRecords.Place place) {
-    List<Member> sessions = members.stream().filter(member -> member.open).toList();
+    List<Member> sessions = openSessions();
     Plan plan = records.grant(place, request, generations, sessions);
     sessions.forEach(member -> member.plans++);
     open.add(plan);

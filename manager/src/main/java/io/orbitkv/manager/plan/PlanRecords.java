@@ -71,14 +71,7 @@ final class PlanRecords {
   Plan grant(Place place, PlanRequest request, AtomicLong generations, List<Member> sessions) {
     boolean done = false;
     try {
-      if (sessions.size() > MAX_SESSIONS) {
-        throw new TransportException(
-            FaultCode.EXHAUSTED,
-            sessions.size()
-                + " sessions of one instance are open; a plan is told to "
-                + MAX_SESSIONS
-                + " at most: close some");
-      }
+      checkCount(sessions);
       long generation = generations.incrementAndGet();
       String name = request.kind() + " " + place.record() + "." + generation;
       PlanPins pins = request.pinning().pin(place.count(), name);
@@ -100,6 +93,18 @@ final class PlanRecords {
       if (!done) {
         give(place);
       }
+    }
+  }
+
+  /** A plan is told to so many sessions at most; throws EXHAUSTED. */
+  static void checkCount(List<Member> sessions) {
+    if (sessions.size() > MAX_SESSIONS) {
+      throw new TransportException(
+          FaultCode.EXHAUSTED,
+          sessions.size()
+              + " sessions of one instance are open; a plan is told to "
+              + MAX_SESSIONS
+              + " at most: close some");
     }
   }
 

@@ -239,6 +239,7 @@ final class PartPipeline {
     PartPlanner.Part what = part.part();
     if (outcome instanceof Outcome.Failed failure) {
       if (guess != PartRead.Guess.NONE && failure.code() == FaultCode.NOT_FOUND) {
+        hints.forget(what.blocks().getFirst().name(), what.owner());
         return;
       }
       LOG.info("a fetch ended as a miss: {}: {}", failure.code(), failure.message());

@@ -119,6 +119,10 @@ final class PartRead implements TrackedTicket.Listener {
       fail(new Outcome.Failed(e.code(), String.valueOf(e.getMessage())));
       finish();
       throw e;
+    } catch (RuntimeException | Error e) {
+      fail(new Outcome.Failed(FaultCode.INTERNAL, e.toString()));
+      finish();
+      throw e;
     }
   }
 
@@ -181,6 +185,8 @@ final class PartRead implements TrackedTicket.Listener {
     CompletableFuture<GrantOffer> unanswered;
     synchronized (this) {
       unanswered = granted == null ? asked : null;
+      // Once: it may be abandoned by its pipeline, and again by its operation.
+      asked = null;
     }
     if (unanswered != null) {
       var _ = unanswered.thenAccept(this::complete);

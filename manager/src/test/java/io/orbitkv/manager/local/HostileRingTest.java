@@ -2,12 +2,14 @@ package io.orbitkv.manager.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.ClientOptions;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.ring.RingLayout;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.Names;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.Refusal;
 import io.orbitkv.api.Epoch;
@@ -20,6 +22,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,6 +89,27 @@ final class HostileRingTest {
       assertThat(refused).isEqualTo(ROUNDS);
       assertThat(blocks.leases()).isZero();
     }
+  }
+
+  // Guard: SessionRing.putNow. Without it the place of the query is never given back, and the
+  // session keeps its slot for ever.
+  @Test
+  void headThatCanNotBeEndsTheSessionAlsoUnderAnAnswer() {
+    try (Channel channel = Channel.open(socket)) {
+      MemorySegment memory = channel.ring().segment();
+      for (int i = 1; i <= RingLayout.ENTRIES; i++) {
+        channel.sendCommand(Opcode.PING, i, new byte[0], 0, 0);
+      }
+      Channel.await(
+          "the ring of the answers is full",
+          () -> memory.get(ValueLayout.JAVA_LONG, RingLayout.ANSWERS.tail()) == RingLayout.ENTRIES);
+      memory.set(ValueLayout.JAVA_LONG, RingLayout.ANSWERS.head(), 1L << 40);
+      byte[] names = Names.encode(List.of(BlockName.of("m", new byte[] {1})));
+      channel.sendCommand(Opcode.QUERY, RingLayout.ENTRIES + 1, names, 1_000_000_000L, 0);
+      assertThat(Channel.refusal(channel.next()).code()).isEqualTo(FaultCode.CORRUPT);
+      assertThat(channel.ended()).isTrue();
+    }
+    Channel.await("its slot is free", () -> server.sessions() == 0);
   }
 
   private static void scribble(MemorySegment memory, Random random) {

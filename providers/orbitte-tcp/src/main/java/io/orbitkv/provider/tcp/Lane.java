@@ -310,6 +310,8 @@ final class Lane implements Runnable {
       reason = connected.reason(observed);
       connected.close();
     }
+    // Behind the close, which is what they tell, and before anything that can fail.
+    peer.words().owe(left);
     if (wasUp) {
       engine.meters().outgoing().add(-1);
       purpose().add(-1);
@@ -331,7 +333,5 @@ final class Lane implements Runnable {
     }
     peer.pump();
     peer.attend(peer.awaited());
-    // Behind the close, which is what they tell.
-    peer.words().owe(left);
   }
 }

@@ -104,23 +104,36 @@ final class OwnerConnection implements Runnable, ReplyConnection {
       if (congestion != null) {
         congestion.uncount();
       }
-      close();
-      ungreeted.set(null);
-      service.ended(this);
+      try {
+        dropReferences();
+      } finally {
+        stream.close();
+        ungreeted.set(null);
+        service.ended(this);
+      }
       log.info("orbitte-tcp {} connection of {} down: {}", service.endpoint(), remote, reason);
     }
   }
 
-  /** Behind the last send. What is still referred to is dropped by this end's kernel with it. */
-  private void close() {
-    boolean reset = referred && service.refersTo(this);
-    if (reset) {
-      stream.options().resetAtClose();
+  /**
+   * Behind the last send: this end's kernel lets go of what it still refers to. By a reset and not
+   * by the close, which is put off while another thread is inside a call.
+   */
+  private void dropReferences() {
+    if (!referred || !service.refersTo(this)) {
+      return;
     }
-    stream.close();
-    if (reset) {
-      service.reset(this);
+    try {
+      stream.reset();
+    } catch (NativeException e) {
+      log.warn(
+          "orbitte-tcp {} connection of {} can not be reset, and what it sent stays pinned: {}",
+          service.endpoint(),
+          remote,
+          e.getMessage());
+      return;
     }
+    service.reset(this);
   }
 
   /** Exchanges prefaces; false if the peer left before its own was complete. */

@@ -46,10 +46,21 @@ final class WordCarrier {
 
   /** Takes words on connections that are closed here. */
   synchronized void owe(List<Word> words) {
+    int dropped = 0;
     for (Word word : words) {
       if (owed.size() < LIMIT) {
         owed.add(word);
+      } else if (!owed.contains(word)) {
+        dropped++;
       }
+    }
+    if (dropped > 0) {
+      log.warn(
+          "orbitte-tcp forgets {} words to {}, beyond {}: what it sent of those replies stays pinned"
+              + " there",
+          dropped,
+          peer,
+          LIMIT);
     }
     start();
   }
@@ -61,9 +72,18 @@ final class WordCarrier {
   }
 
   private synchronized void start() {
-    if (!running && !owed.isEmpty()) {
+    if (running || owed.isEmpty()) {
+      return;
+    }
+    try {
       engine.threads().start("words", this::run);
       running = true;
+    } catch (RuntimeException | OutOfMemoryError e) {
+      // No thread now; the words are kept.
+      log.warn("orbitte-tcp has no thread to tell {} its words: {}", peer, e.toString());
+      if (!last) {
+        engine.after(retryNanos, this::start);
+      }
     }
   }
 
@@ -132,6 +152,9 @@ final class WordCarrier {
       return e.code() == FaultCode.STALE_EPOCH ? null : e.line();
     } catch (NativeException e) {
       return String.valueOf(e.getMessage());
+    } catch (RuntimeException | OutOfMemoryError e) {
+      // Whatever it is, the words are not said, and this thread has to say so.
+      return e.toString();
     }
   }
 }
