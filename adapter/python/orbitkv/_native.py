@@ -13,7 +13,8 @@ from typing import Callable
 LIBC = ctypes.CDLL(None, use_errno=True)  # a call of a CDLL gives the GIL up while it runs
 
 PROT_READ, PROT_WRITE, MAP_SHARED = 1, 2, 1
-MADV_DONTFORK, MADV_WIPEONFORK = 10, 18
+_MAP_FIXED, _MAP_ROOM = 0x10, 0x4022  # the second: private, anonymous, not reserved
+MADV_DONTFORK, MADV_WIPEONFORK, MADV_POPULATE_READ = 10, 18, 22
 MAP_FAILED = ctypes.c_void_p(-1).value
 
 _SYS_MEMBARRIER = {"x86_64": 324, "aarch64": 283}
@@ -49,6 +50,43 @@ memcpy.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 def _failed(what: str) -> OSError:
     number = ctypes.get_errno()
     return OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def _huge_page() -> int:
+    try:
+        with open("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return 0
+
+
+HUGE_PAGE = _huge_page()
+"""Bytes in a huge page that shared memory can be made of; 0 if this kernel has none."""
+
+
+def _map_shared(fd: int, size: int, protection: int) -> int:
+    """An address; of a large mapping one at which huge pages of the file, if it has any, are mapped as such."""
+    # What may not be mapped fails here: a failure over a reservation may have made a hole in it.
+    address = _mmap(None, size, protection, MAP_SHARED, fd, 0)
+    if address == MAP_FAILED or address is None:
+        raise _failed(f"mmap of {size} bytes")
+    if not HUGE_PAGE or size < HUGE_PAGE or address % HUGE_PAGE == 0:
+        return int(address)
+    _munmap(address, size)
+    size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    room = _mmap(None, size + HUGE_PAGE, 0, _MAP_ROOM, -1, 0)
+    if room == MAP_FAILED or room is None:
+        raise _failed(f"mmap of {size} bytes")
+    aligned = -(-room // HUGE_PAGE) * HUGE_PAGE
+    found = _mmap(aligned, size, protection, MAP_SHARED | _MAP_FIXED, fd, 0)
+    failure = _failed(f"mmap of {size} bytes")
+    if aligned > room:
+        _munmap(room, aligned - room)
+    if aligned < room + HUGE_PAGE:
+        _munmap(aligned + size, room + HUGE_PAGE - aligned)
+    if found != aligned:
+        raise failure
+    return int(aligned)
 
 
 def _membarrier(command: int) -> int:
@@ -128,16 +166,18 @@ class Mapping:
 
     def __init__(self, fd: int, size: int, writable: bool) -> None:
         protection = PROT_READ | (PROT_WRITE if writable else 0)
-        address = _mmap(None, size, protection, MAP_SHARED, fd, 0)
-        if address == MAP_FAILED or address is None:
-            raise _failed(f"mmap of {size} bytes")
-        self.address: int = address
+        address = _map_shared(fd, size, protection)
+        self.address = address
         self.bytes = size
         self._open = True
         if _madvise(address, size, MADV_DONTFORK) != 0:
             failure = _failed("madvise DONTFORK")
             self.close()
             raise failure
+
+    def populate(self, offset: int, size: int) -> bool:
+        """Maps pages of a range that lies inside, for reading, without the GIL. False if the kernel will not."""
+        return int(_madvise(self.address + offset, size, MADV_POPULATE_READ)) == 0
 
     def close(self) -> None:
         """Unmaps. Nothing may use it any more, and the process must be the one that mapped it."""

@@ -25,7 +25,7 @@ from .errors import (
     SaveNotSubmitted,
 )
 from .lease import Block, Lease, Source
-from .memory import RegisteredMemory
+from .memory import RegisteredMemory, populate
 from .restore import CANCELLED, EVIDENCE, OBSERVED, Claim, Claims, Observation, Plan, PlanBlock
 from .ring import Taken
 from .session import FOREVER_NANOS, Call, Session
@@ -188,9 +188,10 @@ class Publication:
 class Client:
     """A session with the Manager of this host. Thread-safe; made by :func:`connect`.
 
-    It has no thread of its own: who waits takes answers out of the shared memory, for all threads. A lost connection
-    ends all waits at once with :class:`ManagerLost` and is final. Not to be used in a forked child: every call raises
-    :class:`Forked` there.
+    No thread of it lasts: who waits takes answers out of the shared memory, for all threads. Only a worker's begins with
+    one, which maps the pages of the Manager's memory so that no copy has to, and ends with that or with the client. A
+    lost connection ends all waits at once with :class:`ManagerLost` and is final. Not to be used in a forked child:
+    every call raises :class:`Forked` there.
     """
 
     def __init__(self, path: str, instance: str, role: int, timeout: float, manager_uid: int | None) -> None:
@@ -214,6 +215,8 @@ class Client:
         self._queries: set[Call] = set()
         self._publications: dict[Call, Publication] = {}
         self._costs: dict[Call, int] = {}
+        if role == ROLES["worker"]:
+            populate(self._arenas)
 
     # ---- state
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import _thread
 import ctypes
 import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from ._native import Mapping, memcpy
 from .errors import Closed
 
 if TYPE_CHECKING:
     from .client import Client
+
+
+_PIECE_BYTES = 64 << 20
 
 
 class Arena:
@@ -41,6 +44,19 @@ class Arena:
             if self._closed and not self._inside:
                 self._mapping.close()
 
+    def populate(self) -> None:
+        """Maps all of it page by page, so that no copy has to. Takes long; ends early once it is closed."""
+        for offset in range(0, self.bytes, _PIECE_BYTES):
+            try:
+                self.enter()
+            except Closed:
+                return
+            try:
+                if not self._mapping.populate(offset, min(_PIECE_BYTES, self.bytes - offset)):
+                    return
+            finally:
+                self.leave()
+
     def close(self) -> None:
         """Refuses new uses; does not wait for those under way."""
         with self._lock:
@@ -48,6 +64,19 @@ class Arena:
                 self._closed = True
                 if not self._inside:
                     self._mapping.close()
+
+
+def populate(arenas: Sequence[Arena]) -> None:
+    """Maps their pages, in order, on a thread that ends with that. For a process that will copy out of them."""
+
+    def work() -> None:
+        for arena in arenas:
+            arena.populate()
+
+    try:
+        _thread.start_new_thread(work, ())
+    except RuntimeError:
+        pass  # no thread is to be had: the copies map what they read
 
 
 class Destination:

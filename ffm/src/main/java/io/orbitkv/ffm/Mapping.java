@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * Memfd#F_SEAL_SHRINK} only, when they come from elsewhere.
  */
 public final class Mapping implements AutoCloseable {
+  /** How much is made of huge pages, or present, by one call. */
+  private static final long PIECE_BYTES = 32 << 20;
+
   private final Arena arena;
   private final MemorySegment range;
   private final MemorySegment segment;
@@ -28,7 +31,8 @@ public final class Mapping implements AutoCloseable {
   }
 
   /**
-   * Maps a range of a file. The mapping does not need the descriptor afterwards.
+   * Maps a range of a file. The mapping does not need the descriptor afterwards. One that is large
+   * enough lies so that huge pages of the file, if it has any, are mapped as such.
    *
    * @param offset start in the file, a multiple of the page size
    * @param bytes length, at least 1; the range must lie inside the file
@@ -42,7 +46,12 @@ public final class Mapping implements AutoCloseable {
     int number = fd.enter();
     long address;
     try {
-      address = MemoryCalls.mmapShared(bytes, protection.bits, 0, number, offset);
+      long huge = HugePages.bytes();
+      address =
+          huge > 0 && bytes >= huge && offset % huge == 0
+              ? MemoryCalls.mmapSharedAligned(
+                  PageSize.roundUp(bytes), protection.bits, number, offset, huge)
+              : MemoryCalls.mmapShared(bytes, protection.bits, 0, number, offset);
     } finally {
       fd.leave();
     }
@@ -84,6 +93,38 @@ public final class Mapping implements AutoCloseable {
             ? MemoryCalls.MADV_POPULATE_READ
             : MemoryCalls.MADV_POPULATE_WRITE,
         "MADV_POPULATE");
+  }
+
+  /**
+   * As {@link #populate()} of a writable mapping, with huge pages as far as they are to be had.
+   * Other mappings of the file then have them too, without a page fault for each small page.
+   *
+   * @return how many bytes are known to be of huge pages, from the start; 0 on a kernel before 6.1
+   * @throws NativeException if memory is short
+   */
+  public long populateHuge() {
+    long huge = HugePages.bytes();
+    long end = huge == 0 ? 0 : bytes() & -huge;
+    long piece = Math.max(huge, PIECE_BYTES);
+    long made = 0;
+    if (range.address() % Math.max(1, huge) == 0 && adviseHugePages()) {
+      while (made < end && collapse(made, Math.min(piece, end - made), huge)) {
+        made += Math.min(piece, end - made);
+      }
+    }
+    populate();
+    return made;
+  }
+
+  /** Huge pages are made of what is present: one small page each is enough. */
+  private boolean collapse(long offset, long bytes, long huge) {
+    for (long at = offset; at < offset + bytes; at += huge) {
+      MemorySegment page = range.asSlice(at, PageSize.bytes());
+      if (MemoryCalls.madvise(page, MemoryCalls.MADV_POPULATE_WRITE) < 0) {
+        return false;
+      }
+    }
+    return MemoryCalls.madvise(range.asSlice(offset, bytes), MemoryCalls.MADV_COLLAPSE) >= 0;
   }
 
   /**

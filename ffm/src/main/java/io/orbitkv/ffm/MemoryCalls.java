@@ -19,11 +19,15 @@ final class MemoryCalls {
   static final int MAP_SHARED = 1;
   static final int MAP_POPULATE = 0x8000;
   private static final int MAP_PRIVATE_ANONYMOUS = 0x22;
+  private static final int MAP_NORESERVE = 0x4000;
+  private static final int MAP_FIXED = 0x10;
+  private static final int PROT_NONE = 0;
   static final int MADV_DONTFORK = 10;
   static final int MADV_HUGEPAGE = 14;
   static final int MADV_WIPEONFORK = 18;
   static final int MADV_POPULATE_READ = 22;
   static final int MADV_POPULATE_WRITE = 23;
+  static final int MADV_COLLAPSE = 25;
   // asm-generic/resource.h
   private static final int RLIMIT_MEMLOCK = 8;
   // bits/confname.h
@@ -72,24 +76,47 @@ final class MemoryCalls {
 
   /** Maps shared at an address of the kernel's choice, which it returns. */
   static long mmapShared(long bytes, int protection, int flags, int fd, long offset) {
-    CallState own = CallState.own();
-    try {
-      return own.orErrno(
-          (long)
-              MMAP.invokeExact(own.capture, 0L, bytes, protection, MAP_SHARED | flags, fd, offset));
-    } catch (Throwable t) {
-      throw Downcall.rethrow(t);
+    return mmap(0, bytes, protection, MAP_SHARED | flags, fd, offset);
+  }
+
+  /**
+   * As {@link #mmapShared}, at a multiple of {@code alignment}, a power of two and of pages; {@code
+   * bytes} are whole pages.
+   */
+  static long mmapSharedAligned(long bytes, int protection, int fd, long offset, long alignment) {
+    // What may not be mapped fails here: a failure over a reservation may have made a hole in it.
+    long first = mmapShared(bytes, protection, 0, fd, offset);
+    if (first < 0 || first % alignment == 0) {
+      return first;
     }
+    int _ = munmap(first, bytes);
+    long reserved = bytes + alignment;
+    long room = mmap(0, reserved, PROT_NONE, MAP_PRIVATE_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room < 0) {
+      return room;
+    }
+    long address = (room + alignment - 1) & -alignment;
+    long result = mmap(address, bytes, protection, MAP_SHARED | MAP_FIXED, fd, offset);
+    if (address > room) {
+      int _ = munmap(room, address - room);
+    }
+    if (address + bytes < room + reserved) {
+      int _ = munmap(address + bytes, room + reserved - address - bytes);
+    }
+    return result;
   }
 
   /** Maps zeroes for this process alone, readable and writable; returns the address. */
   static long mmapAnonymous(long bytes) {
+    return mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0);
+  }
+
+  private static long mmap(
+      long address, long bytes, int protection, int flags, int fd, long offset) {
     CallState own = CallState.own();
     try {
       return own.orErrno(
-          (long)
-              MMAP.invokeExact(
-                  own.capture, 0L, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE_ANONYMOUS, -1, 0L));
+          (long) MMAP.invokeExact(own.capture, address, bytes, protection, flags, fd, offset));
     } catch (Throwable t) {
       throw Downcall.rethrow(t);
     }

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -181,10 +182,39 @@ class MemoryTest {
     }
   }
 
+  // Guard: the aligned address in Mapping.map; without it no mapping below is of huge pages.
+  @Test
+  void hugePagesOfAFileAreMappedAsSuchByEveryLargeMapping() throws IOException {
+    long bytes = (40 << 20) + PAGE;
+    try (Fd fd = Memfd.create("ffm-test-advice", bytes);
+        Mapping writable = Mapping.map(fd, 0, bytes, Protection.READ_WRITE, false)) {
+      long made = writable.populateHuge();
+      assertThat(smaps("Rss:")).isEqualTo(bytes / 1024 + " kB");
+      assumeThat(made).as("huge pages are to be had here").isEqualTo(40 << 20);
+      assertThat(smaps("ShmemPmdMapped:")).isEqualTo((40 << 10) + " kB");
+      writable.segment().set(JAVA_LONG, bytes - 8, 7);
+    }
+    try (Fd fd = Memfd.create("ffm-test-read", bytes)) {
+      try (Mapping writable = Mapping.map(fd, 0, bytes, Protection.READ_WRITE, false)) {
+        writable.populateHuge();
+        writable.segment().set(JAVA_LONG, bytes - 8, 7);
+      }
+      try (Mapping readable = Mapping.map(fd, 0, bytes, Protection.READ, false)) {
+        assertThat(readable.segment().get(JAVA_LONG, bytes - 8)).isEqualTo(7);
+        assertThat(readable.segment().get(JAVA_LONG, 0)).isZero();
+        assertThat(smaps("/memfd:ffm-test-read", "ShmemPmdMapped:")).isEqualTo("2048 kB");
+      }
+    }
+  }
+
   private static String smaps(String field) throws IOException {
+    return smaps("/memfd:ffm-test-advice", field);
+  }
+
+  private static String smaps(String file, String field) throws IOException {
     List<String> lines = Files.readAllLines(Path.of("/proc/self/smaps"));
     int at = 0;
-    while (!lines.get(at).contains("/memfd:ffm-test-advice")) {
+    while (!lines.get(at).contains(file)) {
       at++;
     }
     while (!lines.get(at).startsWith(field)) {

@@ -223,7 +223,7 @@ public final class Manager {
     self.addProperty("uptime_ms", TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedNanos));
     Pool.Usage usage = pool.usage();
     json.add("manager", self);
-    json.add("pool", StatusReport.pool(usage));
+    json.add("pool", StatusReport.pool(pool, usage));
     json.add("quarantine", StatusReport.quarantine(usage));
     json.add("catalog", catalogStatus());
     json.add("reads", readStatus());

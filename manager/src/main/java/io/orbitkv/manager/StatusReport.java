@@ -26,9 +26,10 @@ final class StatusReport {
 
   private StatusReport() {}
 
-  static JsonObject pool(Pool.Usage usage) {
+  static JsonObject pool(Pool pool, Pool.Usage usage) {
     JsonObject json = new JsonObject();
     json.addProperty("capacity_bytes", usage.capacity());
+    json.addProperty("huge_page_bytes", pool.hugeBytes());
     json.addProperty("free_bytes", usage.free());
     json.addProperty("retired_bytes", usage.retired());
     json.addProperty("holds", usage.holds());

@@ -21,19 +21,22 @@ public final class MemoryArena {
   private final RegionId id;
   private final Fd fd;
   private final Mapping mapping;
+  private final long hugeBytes;
 
-  private MemoryArena(int index, RegionId id, Fd fd, Mapping mapping) {
+  private MemoryArena(int index, RegionId id, Fd fd, Mapping mapping, long hugeBytes) {
     this.index = index;
     this.id = id;
     this.fd = fd;
     this.mapping = mapping;
+    this.hugeBytes = hugeBytes;
   }
 
   static MemoryArena create(int index, RegionId id, long bytes) {
     Fd fd = Memfd.create("orbitkv-arena-" + index, bytes);
     try {
-      Mapping mapping = Mapping.map(fd, 0, bytes, Protection.READ_WRITE, true);
+      Mapping mapping = Mapping.map(fd, 0, bytes, Protection.READ_WRITE, false);
       try {
+        long hugeBytes = mapping.populateHuge();
         mapping.dontFork();
         mapping.lock();
         Memfd.addSeals(
@@ -42,7 +45,7 @@ public final class MemoryArena {
                 | Memfd.F_SEAL_GROW
                 | Memfd.F_SEAL_FUTURE_WRITE
                 | Memfd.F_SEAL_SEAL);
-        return new MemoryArena(index, id, fd, mapping);
+        return new MemoryArena(index, id, fd, mapping, hugeBytes);
       } catch (RuntimeException e) {
         mapping.close();
         throw e;
@@ -71,6 +74,11 @@ public final class MemoryArena {
   /** Length in bytes. */
   public long bytes() {
     return mapping.bytes();
+  }
+
+  /** How much of it is known to be of huge pages, bytes. */
+  long hugeBytes() {
+    return hugeBytes;
   }
 
   /** All its bytes, writable. */

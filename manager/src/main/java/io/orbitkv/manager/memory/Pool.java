@@ -38,6 +38,7 @@ public final class Pool {
   private final List<FreeRanges> free = new ArrayList<>();
   private final Set<Hold> ledger = new LinkedHashSet<>();
   private final long capacity;
+  private final long hugeBytes;
   private long retiredBytes;
   private long quarantinedBytes;
   private int quarantinedHolds;
@@ -56,12 +57,14 @@ public final class Pool {
     this.capacity = PageSize.roundUp(bytes);
     arenas.add(
         MemoryArena.create(0, new RegionId(0, generations.incrementAndGet()), this.capacity));
+    hugeBytes = arenas.getFirst().hugeBytes();
     free.add(new FreeRanges(this.capacity));
   }
 
   /** As above, over an arena that stays the caller's: a simulation makes many pools in turn. */
   Pool(MemoryArena arena) {
     this.capacity = arena.bytes();
+    this.hugeBytes = arena.hugeBytes();
     arenas.add(arena);
     free.add(new FreeRanges(arena.bytes()));
   }
@@ -69,6 +72,11 @@ public final class Pool {
   /** The arenas, in order of their index; fixed. */
   public List<MemoryArena> arenas() {
     return List.copyOf(arenas);
+  }
+
+  /** How many bytes of the arenas are known to be of huge pages; fixed. */
+  public long hugeBytes() {
+    return hugeBytes;
   }
 
   /** Bytes of all arenas. */
