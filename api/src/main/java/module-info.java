@@ -6,5 +6,6 @@ module io.orbitkv.api {
   requires static transitive org.jspecify;
 
   exports io.orbitkv.api;
+  exports io.orbitkv.api.provider;
   exports io.orbitkv.api.spi;
 }

@@ -18,15 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The command that runs the kit against a plugin. */
 class TckCommandTest {
   /** The other classes of the template. */
-  private static final List<String> PARTS =
-      List.of(
-          "TemplateGrant",
-          "TemplateHold",
-          "TemplatePeer",
-          "TemplatePeer$Imported",
-          "TemplateRegistration",
-          "TemplateTicket",
-          "TemplateTransport");
+  private static final List<String> PARTS = List.of("TemplatePeer", "TemplateTransport");
 
   @TempDir private Path folder;
 

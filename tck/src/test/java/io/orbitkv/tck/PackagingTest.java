@@ -26,16 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PackagingTest {
   private static final String PROPERTIES = "plugin.id=t\nplugin.version=1.0.0\n";
   private static final String REQUIRES = "plugin.requires=1.0.0\n";
-  private static final List<String> TEMPLATE =
-      List.of(
-          "Grant",
-          "Hold",
-          "Peer",
-          "Peer$Imported",
-          "Provider",
-          "Registration",
-          "Ticket",
-          "Transport");
+  private static final List<String> TEMPLATE = List.of("Peer", "Provider", "Transport");
 
   /** Loaders that somebody forgot, as a plugin's thread would keep its own. */
   private static final List<ClassLoader> LEAKED = new ArrayList<>();

@@ -63,7 +63,7 @@ class TemplateTest {
     };
   }
 
-  // Guard: the catch of TemplateTicket.end. Without it neither ticket has an outcome.
+  // Guard: the second catch of GatedTicket.outcomeOf. Without it neither ticket has an outcome.
   @Test
   void copyThatThrowsIsAFailureAndTheNextTicketIsRead() {
     try (EnginePair pair = EnginePair.open(fixture(), 8)) {
@@ -87,7 +87,10 @@ class TemplateTest {
           .isInstanceOfSatisfying(
               Outcome.Failed.class,
               failed -> assertThat(failed.code()).isEqualTo(FaultCode.INTERNAL));
-      assertThatThrownBy(registration::close).hasMessageContaining("users");
+      assertThatThrownBy(registration::close)
+          .isInstanceOfSatisfying(
+              TransportException.class,
+              refused -> assertThat(refused.code()).isEqualTo(FaultCode.IN_USE));
       assertThat(requester.spend(failing)).isEqualTo(Evidence.LOCAL_QUIESCED);
       registration.close();
       assertReads(pair, peer, source);
@@ -129,7 +132,7 @@ class TemplateTest {
     pair.owner().close();
   }
 
-  // Guard: checkOpen of TemplateTransport.register.
+  // Guard: the check of OpenWork.register.
   @Test
   void closedTransportRegistersNothing() {
     try (EnginePair pair = EnginePair.open(fixture(), 8)) {
@@ -170,6 +173,6 @@ class TemplateTest {
         assertThat(blocks).as("%s as a block of %s", file, DOC).contains(Files.readString(file));
       }
     }
-    assertThat(blocks).hasSize(7);
+    assertThat(blocks).hasSize(3);
   }
 }

@@ -1,0 +1,4 @@
+@NullMarked
+package io.orbitkv.api.provider;
+
+import org.jspecify.annotations.NullMarked;
