@@ -15,12 +15,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The destination of one part: what is reserved for its blocks, from the reservation until each is
  * sealed or given up. Owned by its part, which ends it once no ticket can touch it. Thread-safe.
  */
 final class PartMemory {
+  private static final Logger LOG = LoggerFactory.getLogger(PartMemory.class);
+
   private final FetchContext context;
   private final String owner;
   private final List<WantedBlock> wanted;
@@ -126,7 +130,8 @@ final class PartMemory {
   }
 
   /**
-   * Ends it, of a part that completed: seals what was read, and gives up the rest.
+   * Ends it, of a part that completed: seals what was read, and gives up the rest. A block at which
+   * a defect shows is a miss, and its memory is held for ever; the others are not touched by it.
    *
    * @param bad what is given up although it was read
    * @param leaseHolder who holds each sealed block
@@ -136,19 +141,42 @@ final class PartMemory {
     takeAll()
         .forEach(
             (block, hold) -> {
-              if (!reading.contains(block) || bad.contains(block)) {
-                context.catalog().abandon(hold);
-                return;
-              }
-              Hold lease =
-                  context
-                      .catalog()
-                      .sealAndHold(
-                          block.name(), hold, digests.of(block), HoldKind.LEASE, leaseHolder);
-              if (!take.test(block, lease)) {
-                lease.end();
+              try {
+                seal(
+                    block,
+                    hold,
+                    reading.contains(block) && !bad.contains(block),
+                    leaseHolder,
+                    take);
+              } catch (RuntimeException | Error e) {
+                LOG.error("{} from {} is a miss by a defect", block.name(), owner, e);
+                hold.quarantine();
               }
             });
+  }
+
+  private void seal(
+      WantedBlock block,
+      Hold hold,
+      boolean good,
+      Object leaseHolder,
+      BiPredicate<WantedBlock, Hold> take) {
+    if (!good) {
+      context.catalog().abandon(hold);
+      return;
+    }
+    Hold lease =
+        context
+            .catalog()
+            .sealAndHold(block.name(), hold, digests.of(block), HoldKind.LEASE, leaseHolder);
+    boolean taken = false;
+    try {
+      taken = take.test(block, lease);
+    } finally {
+      if (!taken) {
+        lease.end();
+      }
+    }
   }
 
   /** Ends it, of a part that did not complete: nothing is sealed. */

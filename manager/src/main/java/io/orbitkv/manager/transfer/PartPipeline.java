@@ -185,8 +185,7 @@ final class PartPipeline {
 
   private void guessedWrong() {
     if (guess == PartRead.Guess.PREFIX) {
-      todo.clear();
-      asked.clear();
+      dropBehind();
     }
     events.guessedWrong();
   }
@@ -212,9 +211,15 @@ final class PartPipeline {
     fail(next.part());
     if (options.prefix()) {
       // What is read already comes before it, and counts.
-      todo.clear();
-      asked.clear();
+      dropBehind();
     }
+  }
+
+  /** A prefix ends before these: what was granted or is being granted is given back at once. */
+  private void dropBehind() {
+    todo.clear();
+    asked.forEach(each -> each.read().abandon());
+    asked.clear();
   }
 
   private void pause() {

@@ -111,8 +111,12 @@ record Engine(
     return Congestion.apply(stream, settings.congestion());
   }
 
-  /** Ends the timer and joins every thread; the work of all of them was told to end before. */
-  void join() {
+  /**
+   * Ends the timer and joins every thread; the work of all of them was told to end before.
+   *
+   * @param cut ends those that still wait for a peer; after the time that a connection may take
+   */
+  void join(Runnable cut) {
     timer.shutdownNow();
     boolean interrupted = false;
     while (!timer.isTerminated()) {
@@ -122,7 +126,10 @@ record Engine(
         interrupted = true;
       }
     }
-    threads.join();
+    if (!threads.join(CONNECT_NANOS)) {
+      cut.run();
+      var _ = threads.join(Long.MAX_VALUE);
+    }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }

@@ -1,5 +1,6 @@
 package io.orbitkv.provider.tcp;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,19 +31,27 @@ final class EngineThreads {
     return thread;
   }
 
-  /** Waits for the end of every thread but the caller's own; their work was told to end before. */
-  void join() {
+  /**
+   * Waits for the end of every thread but the caller's own; their work was told to end before.
+   *
+   * @return whether they ended within so many ns
+   */
+  boolean join(long nanos) {
     boolean interrupted = false;
-    for (Thread thread = other(); thread != null; thread = other()) {
+    long begin = System.nanoTime();
+    Thread thread = other();
+    for (long left = nanos; thread != null && left > 0; thread = other()) {
       try {
-        thread.join();
+        var _ = thread.join(Duration.ofNanos(left));
       } catch (InterruptedException e) {
         interrupted = true;
       }
+      left = nanos - (System.nanoTime() - begin);
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
     }
+    return thread == null;
   }
 
   private synchronized @Nullable Thread other() {

@@ -5,6 +5,7 @@ import io.orbitkv.ffm.EventFd;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.Poll;
 import io.orbitkv.ffm.TcpStream;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -136,9 +137,16 @@ final class LaneReceiver {
       }
     } finally {
       polling.dropped();
-      receiver.unlock();
+      unlockAndTell();
     }
     passOn();
+  }
+
+  /** No callback runs under the receiver: it may be long, and others may want to receive. */
+  private void unlockAndTell() {
+    List<TcpTicket> settled = replies.takeSettled();
+    receiver.unlock();
+    settled.forEach(TcpTicket::tell);
   }
 
   private void receiveFor(LaneConnection current, TcpTicket ticket, long deadlineNanos) {
@@ -192,6 +200,7 @@ final class LaneReceiver {
   private boolean goesOn(TcpTicket ticket, long deadlineNanos) {
     return lane.load() > 0
         && !ticket.isSettled()
+        && !replies.hasSettled()
         && !Thread.currentThread().isInterrupted()
         && System.nanoTime() - deadlineNanos < 0;
   }
@@ -258,7 +267,7 @@ final class LaneReceiver {
         open = null;
         throw e;
       } finally {
-        receiver.unlock();
+        unlockAndTell();
       }
       if (lane.load() > 0 && !wakeNext()) {
         continue;
@@ -283,6 +292,9 @@ final class LaneReceiver {
         return;
       }
       var _ = replies.step(stream, ReplyReader.Wait.ENDLESS);
+      if (replies.hasSettled()) {
+        return;
+      }
     }
   }
 }

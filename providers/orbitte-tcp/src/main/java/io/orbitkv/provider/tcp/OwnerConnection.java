@@ -59,6 +59,15 @@ final class OwnerConnection implements Runnable, ReplyConnection {
     shutdown(stream);
   }
 
+  /** Takes no more, tells the requester that this owner has ended, and ends; from any thread. */
+  void leave() {
+    try {
+      stream.shutdown(Shutdown.READ);
+    } catch (IllegalStateException e) {
+      // Its thread has closed it.
+    }
+  }
+
   /** Static, since the timer keeps what it is given: a flood of connections would fill the heap. */
   private static void endLater(Engine engine, long nanos, AtomicReference<@Nullable TcpStream> of) {
     engine.after(
@@ -88,12 +97,15 @@ final class OwnerConnection implements Runnable, ReplyConnection {
       try {
         if (greet(header)) {
           serve(input, header);
+          if (service.closed()) {
+            throw new ProtocolException(FaultCode.CLOSING, "this owner has ended");
+          }
         } else {
           reason = "no preface came within " + Engine.CONNECT_MILLIS + " ms";
         }
       } catch (ProtocolException e) {
         reason = e.line();
-        end(input, header, e.code());
+        end(input, header, service.closed() ? FaultCode.CLOSING : e.code());
       }
     } catch (NativeException e) {
       reason = String.valueOf(e.getMessage());
@@ -310,7 +322,7 @@ final class OwnerConnection implements Runnable, ReplyConnection {
   /** Says why, and gives the peer a moment to read it: closing over unread bytes would reset. */
   private void end(FrameBuffer input, MemorySegment header, FaultCode code) {
     if (!requester.equals(Epoch.NONE)) {
-      engine.meters().refusals().add(1);
+      engine.meters().refusals().add(code == FaultCode.CLOSING ? 0 : 1);
       ReplyHeader.writeEnd(header, engine.epoch(), code);
       stream.sendFully(header, 0, Wire.REPLY_HEADER_BYTES);
     }

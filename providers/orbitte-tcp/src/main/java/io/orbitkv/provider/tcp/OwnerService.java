@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,6 +26,9 @@ final class OwnerService {
   private static final Logger log = LoggerFactory.getLogger(OwnerService.class);
   private static final int BACKLOG = 1_024;
   private static final long RETRY_NANOS = 50_000_000;
+
+  /** For the last bytes to requesters that may have stopped reading. */
+  private static final long LEAVE_NANOS = 250_000_000;
 
   private final Engine engine;
   private final GrantTable grants;
@@ -73,12 +77,40 @@ final class OwnerService {
     quiesced = true;
   }
 
-  /** Ends listener and connections; does not wait for their threads. */
+  /**
+   * Ends listener and connections; each has a moment to tell its requester that this owner has
+   * ended. Does not wait for their threads.
+   */
   void close() {
     closed = true;
     quiesced = true;
     listener.close();
+    connections.forEach(OwnerConnection::leave);
+    awaitEnds();
     connections.forEach(OwnerConnection::shutdown);
+  }
+
+  /** Whether this owner has ended: no hold of it is left, and there will be no other. */
+  boolean closed() {
+    return closed;
+  }
+
+  private synchronized void awaitEnds() {
+    long end = System.nanoTime() + LEAVE_NANOS;
+    boolean interrupted = false;
+    long left = LEAVE_NANOS;
+    while (!connections.isEmpty() && left > 0) {
+      try {
+        TimeUnit.NANOSECONDS.timedWait(this, left);
+      } catch (InterruptedException e) {
+        interrupted = true;
+        break;
+      }
+      left = end - System.nanoTime();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**
@@ -106,6 +138,11 @@ final class OwnerService {
   void ended(OwnerConnection connection) {
     if (connections.remove(connection)) {
       engine.meters().incoming().add(-1);
+    }
+    if (closed) {
+      synchronized (this) {
+        notifyAll();
+      }
     }
   }
 

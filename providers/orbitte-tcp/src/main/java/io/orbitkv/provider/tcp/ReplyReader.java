@@ -5,6 +5,9 @@ import io.orbitkv.ffm.IoVector;
 import io.orbitkv.ffm.TcpStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +44,11 @@ final class ReplyReader {
   private boolean wordWanted;
   private boolean filled;
 
+  /** Settled by a step, and whoever waits by a callback was not told. */
+  private final List<TcpTicket> settled = new ArrayList<>();
+
+  private final Consumer<TcpTicket> later = settled::add;
+
   private volatile @Nullable TcpTicket receiving;
 
   ReplyReader(Lane lane, Engine engine, TcpPeer peer) {
@@ -60,6 +68,24 @@ final class ReplyReader {
     part = null;
     filled = false;
     ranges.clear();
+  }
+
+  /** Whether there are tickets for {@link #takeSettled}. */
+  boolean hasSettled() {
+    return !settled.isEmpty();
+  }
+
+  /**
+   * The tickets that were settled since this was called last. The caller tells each, when it holds
+   * no lock any more: a callback goes on with its operation, and that may take its time.
+   */
+  List<TcpTicket> takeSettled() {
+    if (settled.isEmpty()) {
+      return List.of();
+    }
+    List<TcpTicket> taken = List.copyOf(settled);
+    settled.clear();
+    return taken;
   }
 
   /** Whether nothing of the next reply was received so far. */
@@ -102,6 +128,9 @@ final class ReplyReader {
 
   private void begin(@Nullable Part due) throws ProtocolException {
     if (header.kind() == Wire.KIND_END) {
+      if (header.fault() == FaultCode.CLOSING) {
+        peer.words().ownerEnded();
+      }
       throw new ProtocolException(header.fault(), "ended by the peer: " + header.fault());
     }
     if (due == null || due.requestId() != header.requestId()) {
@@ -110,7 +139,8 @@ final class ReplyReader {
     }
     if (header.kind() == Wire.KIND_REFUSED) {
       lane.replied(due, false);
-      due.ticket().fail(header.fault(), "READ refused by " + peer + ": " + header.fault());
+      String message = "READ refused by " + peer + ": " + header.fault();
+      due.ticket().fail(header.fault(), message, later);
       peer.pump(lane);
       return;
     }
@@ -141,7 +171,7 @@ final class ReplyReader {
       try {
         count = receiveInto(stream, current, wait);
       } finally {
-        ticket.leave();
+        ticket.leave(later);
         receiving = null;
       }
     } else {
@@ -164,7 +194,7 @@ final class ReplyReader {
         lane.sayWords();
       }
       if (entered) {
-        ticket.completed(current);
+        ticket.completed(current, later);
       }
       peer.pump(lane);
     }

@@ -73,7 +73,7 @@ final class TcpPeer implements Peer {
       failedNanos[i] = engine.clock().getAsLong() - RETRY_NANOS;
     }
     watch = new ProgressWatch(engine, this);
-    words = new WordCarrier(engine, this);
+    words = new WordCarrier(engine, transport.carriers(), address, epoch);
   }
 
   @Override
@@ -89,7 +89,7 @@ final class TcpPeer implements Peer {
     return lanes;
   }
 
-  /** Says what the lanes can not say any more. */
+  /** Says what the lanes can not say any more, also once this is closed. */
   WordCarrier words() {
     return words;
   }
@@ -349,7 +349,6 @@ final class TcpPeer implements Peer {
     }
     waiting.forEach(ticket -> ticket.fail(FaultCode.CLOSING, "the peer " + this + " was closed"));
     lanes.forEach(lane -> lane.shutdown("the peer object was closed"));
-    words.close();
     transport.closed(this);
   }
 

@@ -65,6 +65,7 @@ final class TcpTicket implements Ticket {
   private @Nullable Outcome outcome;
 
   private @Nullable Consumer<Outcome> callback;
+  private boolean called;
   private boolean receiptIssued;
 
   /** A ticket that runs; {@code released} runs once, right after its receipt was issued. */
@@ -154,14 +155,19 @@ final class TcpTicket implements Ticket {
     return new Part(this, requestId, start, bytes, entries.frameBytes(), nowNanos);
   }
 
-  /** Enters the destination, unless the ticket was ended; then {@link #leave()} once. */
+  /** Enters the destination, unless the ticket was ended; then {@link #leave} once. */
   boolean enter() {
     return gate.enter();
   }
 
-  void leave() {
+  /**
+   * Ends an entry.
+   *
+   * @param later is given the ticket if that settles it, and has it told by {@link #tell()}
+   */
+  void leave(Consumer<TcpTicket> later) {
     if (gate.leave()) {
-      settle();
+      settle(later);
     }
   }
 
@@ -175,16 +181,21 @@ final class TcpTicket implements Ticket {
     destination.fill(vector, new PieceCursor(part.start()), part.bytes());
   }
 
-  /** A part's last byte is in place, and its thread has left. */
-  void completed(Part part) {
+  /** A part's last byte is in place, and its thread has left. As {@link #leave(Consumer)}. */
+  void completed(Part part, Consumer<TcpTicket> later) {
     if (missingBytes.addAndGet(-part.bytes()) == 0) {
-      end(Outcome.COMPLETED);
+      end(Outcome.COMPLETED, later);
     }
   }
 
   /** Ends it with a failure, unless something else ended it before. */
   void fail(FaultCode code, String message) {
-    end(new Outcome.Failed(code, message));
+    fail(code, message, TcpTicket::tell);
+  }
+
+  /** As {@link #fail(FaultCode, String)} and {@link #leave(Consumer)}. */
+  void fail(FaultCode code, String message, Consumer<TcpTicket> later) {
+    end(new Outcome.Failed(code, message), later);
   }
 
   @Override
@@ -194,6 +205,10 @@ final class TcpTicket implements Ticket {
 
   /** Ends it, unless something ended it before; a thread that is stuck inside is ended in time. */
   void end(Outcome ending) {
+    end(ending, TcpTicket::tell);
+  }
+
+  private void end(Outcome ending, Consumer<TcpTicket> later) {
     if (!why.compareAndSet(null, ending)) {
       return;
     }
@@ -201,7 +216,7 @@ final class TcpTicket implements Ticket {
       peer.forget(this);
     }
     if (gate.retire()) {
-      settle();
+      settle(later);
     } else if (!gate.drained()) {
       peer.endStuckReceive(this);
     }
@@ -211,24 +226,35 @@ final class TcpTicket implements Ticket {
     }
   }
 
-  private void settle() {
+  private void settle(Consumer<TcpTicket> later) {
     Outcome ending = why.get();
     if (ending == null) {
       throw new IllegalStateException(id + " was drained before it ended");
     }
-    Consumer<Outcome> told;
     synchronized (this) {
       outcome = ending;
-      told = callback;
     }
     settled.countDown();
     var _ = wakeWaiting();
-    if (told != null) {
-      try {
-        told.accept(ending);
-      } catch (RuntimeException e) {
-        log.error("the callback of {} fails", id, e);
+    later.accept(this);
+  }
+
+  /** Runs the callback of a ticket that is settled, if it has one that was not run. */
+  void tell() {
+    Consumer<Outcome> told;
+    Outcome known;
+    synchronized (this) {
+      told = callback;
+      known = outcome;
+      if (told == null || known == null || called) {
+        return;
       }
+      called = true;
+    }
+    try {
+      told.accept(known);
+    } catch (RuntimeException e) {
+      log.error("the callback of {} fails", id, e);
     }
   }
 
@@ -308,17 +334,13 @@ final class TcpTicket implements Ticket {
 
   @Override
   public void onSettled(Consumer<Outcome> newCallback) {
-    Outcome already;
     synchronized (this) {
       if (callback != null) {
         throw new IllegalStateException(id + " has a callback already");
       }
       callback = newCallback;
-      already = outcome;
     }
-    if (already != null) {
-      newCallback.accept(already);
-    }
+    tell();
   }
 
   @Override

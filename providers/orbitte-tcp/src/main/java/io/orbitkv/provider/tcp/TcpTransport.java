@@ -47,6 +47,7 @@ final class TcpTransport implements Transport {
   private final Engine engine;
   private final Capabilities capabilities;
   private final OwnerService owner;
+  private final WordCarriers carriers;
   private final AtomicInteger tickets = new AtomicInteger();
 
   /** Guarded by this, as are registering, admitting and submitting against closing. */
@@ -58,6 +59,7 @@ final class TcpTransport implements Transport {
     this.engine = engine;
     this.capabilities = capabilities;
     this.owner = new OwnerService(engine, listen);
+    this.carriers = new WordCarriers(engine);
   }
 
   void start() {
@@ -120,6 +122,11 @@ final class TcpTransport implements Transport {
       peers.add(peer);
       return peer;
     }
+  }
+
+  /** What says the words of this transport. */
+  WordCarriers carriers() {
+    return carriers;
   }
 
   synchronized void closed(TcpPeer peer) {
@@ -286,8 +293,8 @@ final class TcpTransport implements Transport {
   }
 
   /**
-   * As {@link Transport#close()}. Joins its threads: one that is just connecting ends within the 3
-   * s that a connection may take, one that says the last words to an owner within 9 s.
+   * As {@link Transport#close()}. Joins its threads: one that is just connecting, or says the last
+   * words to an owner, ends within the 3 s that a connection may take.
    */
   @Override
   public void close() {
@@ -314,7 +321,8 @@ final class TcpTransport implements Transport {
     }
     open.forEach(TcpPeer::close);
     owner.close();
-    engine.join();
+    carriers.close();
+    engine.join(carriers::cut);
     log.info("orbitte-tcp {} closed", endpoint());
   }
 

@@ -11,10 +11,14 @@ final class Await {
   private Await() {}
 
   static void until(String what, BooleanSupplier condition) {
+    until(what, DEADLINE_NANOS, condition);
+  }
+
+  static void until(String what, long deadlineNanos, BooleanSupplier condition) {
     long start = System.nanoTime();
     while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - start > DEADLINE_NANOS) {
-        throw new AssertionError("not within 20 s: " + what);
+      if (System.nanoTime() - start > deadlineNanos) {
+        throw new AssertionError("not within " + deadlineNanos / 1_000_000_000 + " s: " + what);
       }
       LockSupport.parkNanos(PAUSE_NANOS);
     }

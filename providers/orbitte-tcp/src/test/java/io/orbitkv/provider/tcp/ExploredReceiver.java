@@ -169,7 +169,7 @@ final class ExploredReceiver {
   }
 
   private void leave() {
-    part().ticket().leave();
+    part().ticket().leave(TcpTicket::tell);
     receiving = null;
     if (left > 0) {
       phase = Phase.OUTSIDE;
@@ -178,14 +178,14 @@ final class ExploredReceiver {
     Part received = part();
     ended();
     if (world.rule("last_part_first")) {
-      received.ticket().completed(received);
+      received.ticket().completed(received, TcpTicket::tell);
     } else {
       received.ticket().end(Outcome.COMPLETED);
     }
   }
 
   private void leaveAtEnd() {
-    part().ticket().leave();
+    part().ticket().leave(TcpTicket::tell);
     receiving = null;
     down(FaultCode.PEER_LOST);
   }

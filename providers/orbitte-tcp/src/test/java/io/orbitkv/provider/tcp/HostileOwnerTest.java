@@ -42,7 +42,7 @@ class HostileOwnerTest {
       Peer peer =
           requester.transport.connect(
               URI.create("orbitte+tcp://127.0.0.1:" + listener.getLocalPort()), epoch, new byte[0]);
-      var remote = peer.importRegion(wireForm(requester.transport.epoch()));
+      var remote = peer.importRegion(wireForm(epoch, requester.transport.epoch(), BYTES));
       Ticket ticket =
           requester.read(
               peer,
@@ -99,11 +99,12 @@ class HostileOwnerTest {
     return bytes;
   }
 
-  private byte[] wireForm(Epoch requester) {
+  /** A grant of one range. */
+  static byte[] wireForm(Epoch epoch, Epoch requester, int length) {
     ByteBuffer form = ByteBuffer.allocate(80);
     form.putShort(0, (short) 1).putInt(4, 1).putLong(8, 1).putLong(16, 1);
     form.putLong(24, epoch.high()).putLong(32, epoch.low());
-    form.putLong(40, requester.high()).putLong(48, requester.low()).putLong(72, BYTES);
+    form.putLong(40, requester.high()).putLong(48, requester.low()).putLong(72, length);
     return bytes(form);
   }
 

@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Stands between requester and owner; can stop what the owner sends after so many bytes, or cut.
@@ -18,6 +19,7 @@ final class Proxy implements AutoCloseable {
   private final URI target;
   private final ServerSocket listener;
   private final List<Socket> sockets = new CopyOnWriteArrayList<>();
+  private final AtomicInteger accepted = new AtomicInteger();
   private final Object lock = new Object();
   private long allowance = Long.MAX_VALUE;
   private long forwarded;
@@ -40,6 +42,11 @@ final class Proxy implements AutoCloseable {
     }
   }
 
+  /** Connections so far. */
+  int accepted() {
+    return accepted.get();
+  }
+
   /** Bytes of the owner that went through. */
   long forwarded() {
     synchronized (lock) {
@@ -58,6 +65,7 @@ final class Proxy implements AutoCloseable {
     try {
       while (true) {
         Socket requester = listener.accept();
+        accepted.incrementAndGet();
         Socket owner = new Socket(target.getHost(), target.getPort());
         requester.setTcpNoDelay(true);
         owner.setTcpNoDelay(true);
@@ -128,9 +136,14 @@ final class Proxy implements AutoCloseable {
     thread.start();
   }
 
-  @Override
-  public void close() throws IOException {
+  /** From now on nobody listens, and what goes through is cut. */
+  void leave() throws IOException {
     listener.close();
     cut();
+  }
+
+  @Override
+  public void close() throws IOException {
+    leave();
   }
 }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -102,6 +103,47 @@ final class ReceivingThreadsTest {
   private static boolean spend(Host requester, DrainReceipt receipt) {
     requester.context.receipts().spend(receipt, receipt.subject());
     return true;
+  }
+
+  @Test
+  void aCallbackThatTakesItsTimeHoldsNoOtherTicketUp() throws Exception {
+    try (Host owner = Host.open();
+        Proxy proxy = new Proxy(owner.transport);
+        Host requester = Host.open("connections", "1")) {
+      Region source = owner.filled(4_096, 5);
+      Region target = requester.registered(2 * 4_096);
+      Peer peer =
+          requester.transport.connect(proxy.endpoint(), owner.transport.epoch(), new byte[0]);
+      RemoteRegion remote = peer.importRegion(owner.admitWhole(requester, source).wireForm());
+      proxy.allow(Wire.PREFACE_BYTES);
+      Ticket first = requester.read(peer, slot(remote, target, 0));
+      CountDownLatch told = new CountDownLatch(1);
+      CountDownLatch over = new CountDownLatch(1);
+      first.onSettled(
+          _ -> {
+            told.countDown();
+            try {
+              over.await();
+            } catch (InterruptedException e) {
+              throw new AssertionError(e);
+            }
+          });
+      proxy.allow(Long.MAX_VALUE);
+      try {
+        assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+        // Guard: unlockAndTell in LaneReceiver; under its lock nobody else could receive.
+        assertThat(Host.outcome(requester.read(peer, slot(remote, target, 4_096))))
+            .isEqualTo(Outcome.COMPLETED);
+      } finally {
+        over.countDown();
+      }
+    }
+  }
+
+  private static Batch slot(RemoteRegion remote, Region target, long at) {
+    return Batch.from(remote)
+        .add(Descriptor.of(target.id(), at, 4_096), RemoteDescriptor.of(0, 0, 4_096))
+        .build();
   }
 
   @Test

@@ -36,6 +36,9 @@ final class TestContext implements ProviderContext {
   private final List<Thread> started = new CopyOnWriteArrayList<>();
   private final AtomicInteger threads = new AtomicInteger();
 
+  /** Threads still to be refused, by their purpose. */
+  final Map<String, AtomicInteger> refused = new ConcurrentHashMap<>();
+
   TestContext(String host, long graceNanos, int limit, Map<String, String> options) {
     this.host = host;
     this.graceNanos = graceNanos;
@@ -113,6 +116,10 @@ final class TestContext implements ProviderContext {
   @Override
   public ThreadFactory threads(String purpose) {
     return work -> {
+      AtomicInteger left = refused.get(purpose);
+      if (left != null && left.getAndDecrement() > 0) {
+        throw new OutOfMemoryError("the test refuses a thread to " + purpose);
+      }
       Thread thread = new Thread(work, "tcp-" + purpose + "-" + threads.incrementAndGet());
       thread.setDaemon(true);
       started.add(thread);
