@@ -87,7 +87,6 @@ class CancelStormTest {
     List<ByteStorm.Result> results = all(storms, storm -> storm.run(READS_OF_EACH));
 
     System.out.println("storms: " + results);
-    assertThat(results).allMatch(result -> result.inTheMiddle() == READS_OF_EACH);
     for (int i = 0; i < REQUESTERS; i++) {
       ManagerProcess b = storms.get(i).requester();
       Status after = starts.get(i).assertReached(b);

@@ -162,7 +162,6 @@ public final class OpenWork {
   }
 
   private synchronized void begin(String what) {
-    // With the count: else a close could come between.
     checkOpen(what);
     tickets++;
   }
@@ -281,7 +280,8 @@ public final class OpenWork {
     if (closed) {
       return false;
     }
-    if (tickets > 0 || !holds.isEmpty() || regions.size() > 0) {
+    // Each ticket and each hold keeps a registration.
+    if (regions.size() > 0) {
       throw new TransportException(
           FaultCode.IN_USE,
           owner

@@ -15,6 +15,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -63,7 +66,7 @@ class GatedTicketTest {
     assertThatThrownBy(ticket::leave).isInstanceOf(IllegalStateException.class);
   }
 
-  // Guard: the "!gate.drained()" before stuck.run() in GatedTicket.end.
+  // Guard: "else" before stuck.run() in GatedTicket.end.
   @Test
   void nobodyInsideIsNotStuck() throws InterruptedException {
     AtomicInteger stuck = new AtomicInteger();
@@ -106,50 +109,55 @@ class GatedTicketTest {
     throw thrown;
   }
 
-  // Guards: enter before the write (GatedTicket.enter), and for the receipt's number
-  // "receiptIssued" in GatedTicket.drain.
+  // Guards: GatedTicket.enter asking the gate; for the number of receipts "synchronized" of
+  // GatedTicket.drain.
   @Test
-  void nothingIsWrittenAfterTheReceiptThatOneOfManyGets() throws InterruptedException {
-    MemorySegment memory = destination.memory();
-    for (int round = 0; round < ROUNDS; round++) {
-      AtomicInteger told = new AtomicInteger();
-      GatedTicket ticket = ticket(() -> {});
-      ticket.onSettled(_ -> told.incrementAndGet());
-      CountDownLatch writing = new CountDownLatch(2);
-      ConcurrentLinkedQueue<DrainReceipt> receipts = new ConcurrentLinkedQueue<>();
-      List<Thread> threads = new ArrayList<>();
-      for (int writer = 0; writer < 2; writer++) {
-        threads.add(Thread.ofPlatform().start(() -> write(ticket, memory, writing)));
+  void nothingIsWrittenAfterTheReceiptThatOneOfManyGets() throws Exception {
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      for (int round = 0; round < ROUNDS; round++) {
+        raceToTheReceipt(threads, round);
       }
-      writing.await();
-      for (int ender = 0; ender < 2; ender++) {
-        threads.add(
-            Thread.ofPlatform()
-                .start(
-                    () -> {
-                      ticket.cancel();
-                      Optional<DrainReceipt> receipt = ticket.drain();
-                      while (receipt.isEmpty() && receipts.isEmpty()) {
-                        Thread.onSpinWait();
-                        receipt = ticket.drain();
-                      }
-                      receipt.ifPresent(
-                          got -> {
-                            memory.fill((byte) 0);
-                            receipts.add(got);
-                          });
-                    }));
-      }
-      for (Thread thread : threads) {
-        thread.join();
-      }
-      assertThat(memory.mismatch(MemorySegment.ofArray(new byte[TwoEnds.BYTES])))
-          .as("a byte that was written after the receipt, round %d", round)
-          .isEqualTo(-1);
-      assertThat(receipts).as("receipts, round %d", round).hasSize(1);
-      ends.requesterContext.receipts().spend(receipts.element(), ticket.id());
-      assertThat(told).as("callbacks, round %d", round).hasValue(1);
     }
+  }
+
+  private void raceToTheReceipt(ExecutorService threads, int round) throws Exception {
+    MemorySegment memory = destination.memory();
+    AtomicInteger told = new AtomicInteger();
+    GatedTicket ticket = ticket(() -> {});
+    ticket.onSettled(_ -> told.incrementAndGet());
+    CountDownLatch writing = new CountDownLatch(2);
+    ConcurrentLinkedQueue<DrainReceipt> receipts = new ConcurrentLinkedQueue<>();
+    List<Future<?>> running = new ArrayList<>();
+    for (int writer = 0; writer < 2; writer++) {
+      running.add(threads.submit(() -> write(ticket, memory, writing)));
+    }
+    writing.await();
+    for (int ender = 0; ender < 2; ender++) {
+      running.add(
+          threads.submit(
+              () -> {
+                ticket.cancel();
+                Optional<DrainReceipt> receipt = ticket.drain();
+                while (receipt.isEmpty() && receipts.isEmpty()) {
+                  Thread.onSpinWait();
+                  receipt = ticket.drain();
+                }
+                receipt.ifPresent(
+                    got -> {
+                      memory.fill((byte) 0);
+                      receipts.add(got);
+                    });
+              }));
+    }
+    for (Future<?> one : running) {
+      one.get();
+    }
+    assertThat(memory.mismatch(MemorySegment.ofArray(new byte[TwoEnds.BYTES])))
+        .as("a byte that was written after the receipt, round %d", round)
+        .isEqualTo(-1);
+    assertThat(receipts).as("receipts, round %d", round).hasSize(1);
+    ends.requesterContext.receipts().spend(receipts.element(), ticket.id());
+    assertThat(told).as("callbacks, round %d", round).hasValue(1);
   }
 
   private static void write(GatedTicket ticket, MemorySegment memory, CountDownLatch writing) {

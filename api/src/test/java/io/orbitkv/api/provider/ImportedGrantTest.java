@@ -47,6 +47,8 @@ class ImportedGrantTest {
           .as("cut to %d bytes", bytes)
           .isEqualTo(FaultCode.CORRUPT);
     }
+    byte[] none = Arrays.copyOf(with(RANGES_AT, 0), RANGES_AT + Long.BYTES);
+    assertThat(codeOf(() -> ImportedGrant.read(none, ends.peer))).isEqualTo(FaultCode.CORRUPT);
     for (long ranges : new long[] {0, 2, -1, Long.MAX_VALUE, Long.MIN_VALUE}) {
       assertThat(codeOf(() -> ImportedGrant.read(with(RANGES_AT, ranges), ends.peer)))
           .as("%d ranges", ranges)

@@ -84,7 +84,7 @@ class OpenWorkTest {
     assertThat(ticket.drain()).isPresent();
   }
 
-  // Guards: the users that RegisteredRegion.close asks for; tickets and regions in OpenWork.close.
+  // Guards: the users that RegisteredRegion.close asks for; the regions in OpenWork.close.
   @Test
   void nothingClosesBeforeTheReceipt() {
     Registration registered = ends.requester.register(destination);

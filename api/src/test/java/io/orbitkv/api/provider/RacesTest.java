@@ -47,7 +47,7 @@ class RacesTest {
     return new Result[] {mine, other.get()};
   }
 
-  // Guard: that OpenWork.begin checks and counts under one lock. Without it a round has both.
+  // Guard: the users in RegisteredRegion.beginClose. Without them a round has both.
   @Test
   void submitAgainstClose() throws Exception {
     int submitted = 0;

@@ -3,14 +3,16 @@ package io.orbitkv.manager.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.orbitkv.adapter.BlockName;
+import io.orbitkv.adapter.ManagerClient;
+import io.orbitkv.adapter.Role;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.Hello;
-import io.orbitkv.api.Epoch;
 import io.orbitkv.ffm.Fd;
 import io.orbitkv.ffm.Mapping;
 import io.orbitkv.ffm.NativeException;
 import io.orbitkv.ffm.Protection;
+import io.orbitkv.manager.Manager;
+import io.orbitkv.manager.plan.Site;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -20,45 +22,52 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a client may try with the descriptor of an arena, as the Manager's own user: nothing of it
- * changes a byte. Guard of all: F_SEAL_FUTURE_WRITE, of the sizes F_SEAL_SHRINK and F_SEAL_GROW.
+ * What a client may try with the descriptor of an arena of the real pool, as the Manager's own
+ * user: nothing of it changes a byte. Guards: of all F_SEAL_FUTURE_WRITE in MemoryArena, of the
+ * sizes F_SEAL_SHRINK and F_SEAL_GROW there.
  */
 final class ArenaWritingTest {
+  /** The pool of {@link Site}. */
   private static final int BYTES = 1 << 20;
-  private static final int BLOCK = 64 << 10;
-  private static final byte CONTENT = 77;
+
+  private static final int BLOCK = Site.BLOCK;
   private static final long EPERM = 1;
   private static final long EACCES = 13;
 
-  private ReferenceBlocks blocks;
-  private LocalServer server;
+  private Manager manager;
   private Channel channel;
   private Frame welcome;
   private Fd arena;
+  private byte[] before;
 
   @BeforeEach
   void start(@TempDir Path directory) {
     Path socket = directory.resolve("m.sock");
-    blocks = new ReferenceBlocks(BYTES);
-    server = LocalServer.start(socket, LocalOptions.DEFAULTS, Epoch.random(), blocks);
-    byte[] content = new byte[BLOCK];
-    java.util.Arrays.fill(content, CONTENT);
-    var _ =
-        blocks.publish(BlockName.of("m", new byte[] {1}), MemorySegment.ofArray(content), false);
+    manager = Site.manager(socket);
+    try (ManagerClient client = Site.client(socket, Role.TOOL)) {
+      Site.publish(client, 0, BYTES / BLOCK, BLOCK);
+    }
     channel = new Channel(socket);
     welcome = channel.hello(new Hello("hostile", 2).encode());
     arena = welcome.descriptors().getFirst();
+    before = content();
+    assertThat(before).contains(Site.fill(0)).contains(Site.fill(BYTES / BLOCK - 1));
+  }
+
+  private byte[] content() {
+    try (Mapping mapping = Mapping.map(arena, 0, BYTES, Protection.READ, false)) {
+      return mapping.segment().toArray(ValueLayout.JAVA_BYTE);
+    }
   }
 
   @AfterEach
   void stop() {
-    try (Mapping mapping = Mapping.map(arena, 0, BLOCK, Protection.READ, false)) {
-      assertThat(mapping.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(CONTENT);
+    try {
+      assertThat(content()).isEqualTo(before);
     } finally {
       welcome.discard();
       channel.close();
-      server.close();
-      blocks.close();
+      manager.shutdown();
     }
   }
 

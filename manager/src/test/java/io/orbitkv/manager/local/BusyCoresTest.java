@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 final class BusyCoresTest {
   private static final int IN_FLIGHT = 32;
 
+  // Guard: the wake of RequestRing for a Manager that sleeps. Without it each request takes the
+  // second after which its own client wakes the Manager.
   @Test
   @Timeout(120)
   void tenThousandRequestsUnderABusyThreadPerCore(@TempDir Path directory) throws Exception {
@@ -52,7 +53,6 @@ final class BusyCoresTest {
   /** Half of them one after another, half of them many at once. */
   private static void busy(Path directory, int requests) throws Exception {
     AtomicBoolean done = new AtomicBoolean();
-    AtomicLong spun = new AtomicLong();
     List<Thread> hogs = new ArrayList<>();
     for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
       hogs.add(
@@ -60,11 +60,9 @@ final class BusyCoresTest {
               .daemon()
               .start(
                   () -> {
-                    long own = 0;
                     while (!done.get()) {
-                      own++;
+                      Thread.onSpinWait();
                     }
-                    spun.addAndGet(own);
                   }));
     }
     try {
@@ -82,24 +80,20 @@ final class BusyCoresTest {
         hog.join();
       }
     }
-    assertThat(spun.get()).isPositive();
   }
 
   private static void pipelined(ManagerClient client, int requests) throws Exception {
     List<BlockName> none = List.of(BlockName.of("no", new byte[] {1}));
     List<CompletableFuture<BlockLease>> pending = new ArrayList<>();
-    int answered = 0;
     for (int i = 0; i < requests; i++) {
       pending.add(client.query(none, QueryOptions.LOCAL));
       if (pending.size() == IN_FLIGHT || i == requests - 1) {
         for (CompletableFuture<BlockLease> query : pending) {
           assertThat(query.get(60, TimeUnit.SECONDS).blocks()).isEmpty();
-          answered++;
         }
         pending.clear();
       }
     }
-    assertThat(answered).isEqualTo(requests);
   }
 
   private interface Use {

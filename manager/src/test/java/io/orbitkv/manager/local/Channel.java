@@ -79,6 +79,11 @@ final class Channel implements AutoCloseable {
     return channel.welcomed(channel.hello(new Hello("test", 3).encode()));
   }
 
+  /** Welcomed as what the greeting says. */
+  void welcomed(Hello greeting) {
+    var _ = welcomed(hello(greeting.encode()));
+  }
+
   private Channel welcomed(Frame answer) {
     if (answer.is(FrameKind.REFUSED)) {
       throw new AssertionError("not welcomed: " + refusal(answer).text());
@@ -190,6 +195,14 @@ final class Channel implements AutoCloseable {
     VarHandle.fullFence();
     memory.set(ValueLayout.JAVA_LONG, RingLayout.REQUESTS.tail(), number + 1);
     ring().requests().signal();
+  }
+
+  /** Until the Manager's thread has announced that it sleeps. */
+  void awaitSleep() {
+    MemorySegment memory = ring().segment();
+    await(
+        "the Manager sleeps",
+        () -> memory.get(ValueLayout.JAVA_INT, RingLayout.REQUESTS.sleeping()) == 1);
   }
 
   /** The answer that is in the ring now; null if there is none. */

@@ -7,24 +7,33 @@ import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.Piece;
 import io.orbitkv.adapter.QueryOptions;
 import io.orbitkv.adapter.RegisteredMemory;
+import io.orbitkv.adapter.Role;
+import io.orbitkv.adapter.plan.PlanLayout;
 import io.orbitkv.adapter.wire.FrameKind;
+import io.orbitkv.adapter.wire.Hello;
 import io.orbitkv.adapter.wire.Names;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.api.Epoch;
+import io.orbitkv.manager.plan.Site;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * Processes of their own, to be killed: {@code engine SOCKET}, {@code busy SOCKET} or {@code
- * manager SOCKET}.
+ * Processes of their own, to be killed: {@code engine SOCKET}, {@code busy SOCKET}, {@code
+ * scribbler SOCKET} or {@code manager SOCKET}.
  */
 final class EngineMain {
   static final BlockName NAME =
       BlockName.of("model", "of the engine".getBytes(StandardCharsets.UTF_8));
   static final byte CONTENT = 42;
+  private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
   private EngineMain() {}
 
@@ -39,6 +48,8 @@ final class EngineMain {
       keepALeaseOnly(socket);
     } else if (arguments[0].equals("busy")) {
       useForEver(socket);
+    } else if (arguments[0].equals("scribbler")) {
+      scribble(socket);
     } else {
       ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS);
       RegisteredMemory memory = client.allocate(8_192);
@@ -61,6 +72,23 @@ final class EngineMain {
       var _ = channel.command(Opcode.QUERY, 1, names, 1_000_000_000L, 0);
       var _ = channel.call(FrameKind.CLOSE, 2, Channel.EMPTY);
       System.out.println(channel.welcome().session());
+    }
+  }
+
+  /** Is told words of its claims as lines of "record word", stores them and has them looked at. */
+  private static void scribble(Path socket) throws IOException {
+    Channel channel = new Channel(socket);
+    channel.welcomed(new Hello(Site.INSTANCE, Role.WORKER.wire()));
+    System.out.println("ready");
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    int request = 0;
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      String[] told = line.split(" ", -1);
+      long at = PlanLayout.claim(Integer.parseInt(told[0]));
+      WORD.setRelease(channel.claims(), at, Long.parseLong(told[1]));
+      var _ = channel.command(Opcode.PING, ++request, new byte[0], 0, 0);
+      System.out.println("stored");
     }
   }
 

@@ -110,7 +110,7 @@ final class HostileSession implements AutoCloseable {
     position += (descriptor.length + 63L) / 64 * 64;
   }
 
-  /** A word of this session's claims that nothing has led to; a command wakes who reads it. */
+  /** A word of a plan that nobody was granted; those of plans that were: HostileClaimsTest. */
   private void claim() {
     MemorySegment words = channel.claims();
     long word = random.nextBoolean() ? scalar() : random.nextInt(1_000);

@@ -102,7 +102,8 @@ final class PublicationTest {
     }
   }
 
-  // Guard: PublishBudget.take. Without it the Manager refuses the last one, which it has seen.
+  // Guard: the number in PublishBudget.take. Without it the last one is submitted like the others:
+  // two sessions have half of them each, so that no limit of the Manager is near.
   @Test
   void oneMoreThanAProcessMayHaveIsNeverSubmitted() {
     blocks.gate(gate);

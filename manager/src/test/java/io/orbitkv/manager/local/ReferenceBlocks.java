@@ -224,6 +224,11 @@ final class ReferenceBlocks implements BlockService, AutoCloseable {
     holdReads = true;
   }
 
+  /** How many leases there have been. */
+  synchronized long leasesGiven() {
+    return nextLease - 1;
+  }
+
   synchronized int heldReads() {
     return heldReads.size();
   }

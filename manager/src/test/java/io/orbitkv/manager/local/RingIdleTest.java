@@ -2,9 +2,7 @@ package io.orbitkv.manager.local;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.orbitkv.adapter.ClientOptions;
-import io.orbitkv.adapter.ManagerClient;
-import io.orbitkv.adapter.ring.RingWait;
+import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.api.Epoch;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -17,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A session that was woken and has nothing to do uses no processor time. */
 final class RingIdleTest {
   private static final int WAKES = 20;
+  private static final byte[] NOTHING = {};
   private static final long MOST_NANOS = 50_000_000;
 
   @TempDir private Path directory = Path.of("");
@@ -30,11 +29,10 @@ final class RingIdleTest {
     Path socket = directory.resolve("m.sock");
     try (ReferenceBlocks blocks = new ReferenceBlocks(1 << 20);
         LocalServer _ = LocalServer.start(socket, LocalOptions.DEFAULTS, Epoch.random(), blocks);
-        ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS)) {
-      for (int i = 0; i < WAKES; i++) {
-        client.ping();
-        // Longer than it polls, so that the next one must wake it.
-        TimeUnit.NANOSECONDS.sleep(20 * RingWait.SPIN_NANOS);
+        Channel channel = Channel.open(socket)) {
+      for (int i = 1; i <= WAKES; i++) {
+        channel.awaitSleep();
+        assertThat(channel.command(Opcode.PING, i, NOTHING, 0, 0).requestId()).isEqualTo(i);
       }
 
       long deadline = System.nanoTime() + Channel.LIMIT.toNanos();
@@ -45,7 +43,8 @@ final class RingIdleTest {
         used = ringNanos() - before;
       } while (used > MOST_NANOS && System.nanoTime() < deadline);
       assertThat(used).as("ns of processor time in a second without work").isLessThan(MOST_NANOS);
-      client.ping();
+      assertThat(channel.command(Opcode.PING, WAKES + 1, NOTHING, 0, 0).requestId())
+          .isEqualTo(WAKES + 1);
     }
   }
 

@@ -24,6 +24,9 @@ final class TestCalls {
   static final int MADV_REMOVE = 9;
   private static final int EX_SIGNALED = 128;
 
+  /** The same on every processor. */
+  private static final long SYS_PIDFD_GETFD = 438;
+
   private static final Linker LINKER = Linker.nativeLinker();
   private static final StructLayout STATE = Linker.Option.captureStateLayout();
   private static final VarHandle ERRNO =
@@ -45,6 +48,13 @@ final class TestCalls {
       captured("mprotect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
   private static final MethodHandle MADVISE =
       captured("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+
+  private static final MethodHandle PIDFD_GETFD =
+      LINKER.downcallHandle(
+          LINKER.defaultLookup().find("syscall").orElseThrow(),
+          FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT),
+          Linker.Option.firstVariadicArg(1),
+          Linker.Option.captureCallState("errno"));
 
   private TestCalls() {}
 
@@ -112,6 +122,15 @@ final class TestCalls {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
       return orErrno(state, (int) OPEN.invokeExact(state, arena.allocateFrom(path), flags));
+    }
+  }
+
+  /** A copy here of a descriptor of another process. */
+  static long copyOf(int pidFd, int theirs) throws Throwable {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      return orErrno(
+          state, (long) PIDFD_GETFD.invokeExact(state, SYS_PIDFD_GETFD, pidFd, theirs, 0));
     }
   }
 

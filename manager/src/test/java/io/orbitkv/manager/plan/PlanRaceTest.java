@@ -6,6 +6,7 @@ import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.Piece;
 import io.orbitkv.adapter.PlanCancellation;
+import io.orbitkv.adapter.PublishResult;
 import io.orbitkv.adapter.RegisteredMemory;
 import io.orbitkv.adapter.RestorePlan;
 import io.orbitkv.adapter.Role;
@@ -89,6 +90,7 @@ class PlanRaceTest {
     }
     System.out.printf(
         "PlanRaceTest: %s restored, %s refused, %s cancelled%n", restored, refused, cancelled);
+    assertThat(published.get()).as("blocks that took another's place").isGreaterThan(POOL_BLOCKS);
     assertThat(restored.get()).isPositive();
     assertThat(cancelled.get()).isPositive();
   }
@@ -98,9 +100,12 @@ class PlanRaceTest {
       while (System.nanoTime() < end) {
         int number = random.nextInt(NAMES);
         memory.segment().fill(Site.fill(number));
-        // May be refused as the pool is full of what is held: then the next one.
-        client.publish(List.of(Piece.of(Site.name(number), memory)), Site.LIMIT);
-        published.incrementAndGet();
+        // Present, or refused as the pool is full of what is held: then the next one.
+        PublishResult result =
+            client.publish(List.of(Piece.of(Site.name(number), memory)), Site.LIMIT).getFirst();
+        if (result.status() == PublishResult.Status.STORED) {
+          published.incrementAndGet();
+        }
       }
     }
   }

@@ -327,7 +327,8 @@ class PlansTest {
     Site.await("it ends", () -> Site.planHolds(scheduler) == 0);
   }
 
-  // Guard: MemorySegment.copy into a buffer that fails; a part that is not whole must say FAILED.
+  // Guard: "whole" in the copy of RestorePlan, which is true behind the last block of a part only:
+  // without it the plan ends as whole.
   @Test
   void aRestoreThatFailsSaysSoAndEnds() {
     Site.publish(scheduler, 0, 2, Site.BLOCK);
@@ -390,6 +391,9 @@ class PlansTest {
     }
     RestorePlan later = promise(1);
     assertThat(later.cancel()).isEqualTo(WON);
+    // Its last thread has looked whether it can end before it ends itself.
+    Site.await("it has closed", () -> threadsOf("orbitkv-ring-") == 2);
+    Site.await("and its socket", () -> threadsOf("orbitkv-session") == 2);
     assertThat(sessions()).isEqualTo(3);
     assertThat(plan.cancel()).isEqualTo(WON);
     Site.await("its slot is free", () -> sessions() == 2);
@@ -414,6 +418,12 @@ class PlansTest {
             TransportException.class, e -> assertThat(e.code()).isEqualTo(FaultCode.CLOSING));
     Site.await("its slot is free", () -> sessions() == 2);
     assertThat(all.cancel()).isEqualTo(WON);
+  }
+
+  private static long threadsOf(String name) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith(name))
+        .count();
   }
 
   private int sessions() {
