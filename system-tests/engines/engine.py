@@ -39,7 +39,10 @@ def start(settings: dict[str, Any]) -> Any:
     folder = pathlib.Path(settings["folder"])
     model = folder / "model"
     model.mkdir(parents=True, exist_ok=True)
-    (model / "config.json").write_text(json.dumps({**MODEL, **settings.get("model", {})}))
+    # Whole at once: engines with one folder start together.
+    own = model / f"config-{os.getpid()}.tmp"
+    own.write_text(json.dumps({**MODEL, **settings.get("model", {})}))
+    own.replace(model / "config.json")
     options: dict[str, Any] = dict(settings.get("llm", {}))
     if settings.get("transfer") is not None:
         options["kv_transfer_config"] = settings["transfer"]
@@ -67,7 +70,10 @@ def start(settings: dict[str, Any]) -> Any:
 def generate(llm: Any, order: dict[str, Any]) -> list[dict[str, Any]]:
     from vllm import SamplingParams
 
-    sampling = SamplingParams(temperature=0, max_tokens=order.get("max_tokens", 8), detokenize=False, ignore_eos=True)
+    extra = {"kv_transfer_params": order["transfer"]} if order.get("transfer") else None
+    sampling = SamplingParams(
+        temperature=0, max_tokens=order.get("max_tokens", 8), detokenize=False, ignore_eos=True, extra_args=extra
+    )
     prompts = []
     for tokens in order["prompts"]:
         prompt: dict[str, Any] = {"prompt_token_ids": tokens}
@@ -75,7 +81,10 @@ def generate(llm: Any, order: dict[str, Any]) -> list[dict[str, Any]]:
             prompt["cache_salt"] = order["salt"]
         prompts.append(prompt)
     outputs = llm.generate(prompts, sampling, use_tqdm=False)
-    return [{"tokens": list(o.outputs[0].token_ids), "cached": o.num_cached_tokens or 0} for o in outputs]
+    return [
+        {"tokens": list(o.outputs[0].token_ids), "cached": o.num_cached_tokens or 0, "transfer": o.kv_transfer_params}
+        for o in outputs
+    ]
 
 
 def main() -> None:

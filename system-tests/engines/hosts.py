@@ -72,6 +72,15 @@ class Manager:
         self.process.kill()
         self.process.wait()
 
+    def await_exit(self, seconds: float) -> bool:
+        """Whether it ends within that time: its threads may outlive its mappings for a while."""
+        assert self.process is not None
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def end(self) -> None:
         """Ends it whatever its state."""
         assert self.process is not None
@@ -100,10 +109,12 @@ class Engine:
         wait: bool = True,
         transfer: dict[str, Any] | None = None,
         environment: dict[str, str] | None = None,
+        one_model: bool = False,
     ) -> None:
+        """``one_model``: at one path for all engines of the folder, where each has its own otherwise."""
         self.name = name
         self.log = folder / f"{name}.log"
-        place = folder / name
+        place = folder if one_model else folder / name
         place.mkdir(exist_ok=True)
         settings: dict[str, Any] = {"folder": str(place), "connector": connector, "llm": llm or {}, "model": model or {}}
         path = [str(ROOT / "adapter" / "python")]

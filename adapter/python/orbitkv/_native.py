@@ -14,7 +14,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)  # a call of a CDLL gives the GIL up wh
 
 PROT_READ, PROT_WRITE, MAP_SHARED = 1, 2, 1
 _MAP_FIXED, _MAP_ROOM = 0x10, 0x4022  # the second: private, anonymous, not reserved
-MADV_DONTFORK, MADV_WIPEONFORK, MADV_POPULATE_READ = 10, 18, 22
+MADV_DONTFORK, MADV_WIPEONFORK, MADV_POPULATE_READ, MADV_POPULATE_WRITE = 10, 18, 22, 23
 MAP_FAILED = ctypes.c_void_p(-1).value
 
 _SYS_MEMBARRIER = {"x86_64": 324, "aarch64": 283}
@@ -45,6 +45,13 @@ memcpy = LIBC.memcpy
 """``memcpy(destination, source, bytes)`` of addresses, without the GIL. The caller has checked all three."""
 memcpy.restype = None
 memcpy.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+def populate(address: int, size: int) -> bool:
+    """Makes the whole pages of a writable range present, content as it is; False if the kernel does not. No GIL."""
+    begin = -(-address // mmap.PAGESIZE) * mmap.PAGESIZE
+    end = (address + size) // mmap.PAGESIZE * mmap.PAGESIZE
+    return end <= begin or _madvise(begin, end - begin, MADV_POPULATE_WRITE) == 0
 
 
 def _failed(what: str) -> OSError:

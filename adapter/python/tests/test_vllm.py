@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import mmap
 import os
 import pathlib
 import tempfile
@@ -15,6 +17,7 @@ from orbitkv.vllm.link import ManagerLink
 from orbitkv.vllm.lookup import Lookup, Shard
 from orbitkv.vllm.options import OptionError, Options
 from orbitkv.vllm.placement import Placement, Run
+from orbitkv.vllm.touch import Toucher, pieces_of
 
 from .support import DEADLINE, Manager, needs_manager, publish, until
 
@@ -126,6 +129,34 @@ class PlacementTest(unittest.TestCase):
         for block in (-1, 3):
             with self.assertRaises(IndexError):
                 placement.segments(block)
+
+
+class ToucherTest(unittest.TestCase):
+    # Guard: populate in Toucher._run. Without it the first load of each block waits for its page faults.
+    def test_pages_come_and_content_stays(self) -> None:
+        blocks, size, strays = 64, 192 << 10, 100
+        whole = blocks * size - 2 * mmap.PAGESIZE
+        private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        with mmap.mmap(-1, blocks * size + mmap.PAGESIZE, flags=private) as memory:
+            memory[5 * size : 5 * size + 5] = b"older"
+            view = (ctypes.c_char * len(memory)).from_buffer(memory)
+            address = ctypes.addressof(view)
+            # Begins and ends inside of pages.
+            toucher = Toucher(pieces_of(Placement((Run(address + strays, size, size),), blocks, ())))
+            until("all whole pages of it are there", lambda: present(address, blocks * size) >= whole)
+            toucher.close()
+            self.assertEqual(b"older", memory[5 * size : 5 * size + 5])
+            self.assertEqual(0, memory[6 * size])
+            del view
+
+
+def present(address: int, size: int) -> int:
+    """Bytes of a range whose pages are there."""
+    seen = (ctypes.c_ubyte * (size // mmap.PAGESIZE))()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mincore(ctypes.c_void_p(address), ctypes.c_size_t(size), seen) != 0:
+        raise OSError(ctypes.get_errno(), "mincore")
+    return sum(page & 1 for page in seen) * mmap.PAGESIZE
 
 
 @needs_manager

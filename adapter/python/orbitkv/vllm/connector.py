@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from vllm.distributed.kv_transfer.kv_connector.factory import KVConnectorFactory
 from vllm.distributed.kv_transfer.kv_connector.v1.base import (
     KVConnectorBase_V1,
-    KVConnectorHandshakeMetadata,
     KVConnectorMetadata,
     KVConnectorRole,
     KVConnectorWorkerMetadata,
@@ -14,7 +14,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.base import (
 from vllm.v1.core.kv_cache_utils import generate_block_hash_extra_keys
 from vllm.v1.metrics.cache_hit_source import CacheHitSource
 
-from .metadata import StepMetadata, StepReport, WorkerHandshake
+from .metadata import StepMetadata, StepReport
 from .options import Options
 from .scheduler import Scheduler
 from .stats import OrbitKVPromMetrics, OrbitKVStats
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from vllm.v1.kv_cache_interface import KVCacheConfig
     from vllm.v1.outputs import KVConnectorOutput
     from vllm.v1.request import Request
+
+
+NAME = "OrbitKVConnector"
 
 
 class OrbitKVConnector(KVConnectorBase_V1):
@@ -66,9 +69,6 @@ class OrbitKVConnector(KVConnectorBase_V1):
     def register_kv_caches(self, kv_caches: "dict[str, torch.Tensor]") -> None:
         assert self._worker is not None
         self._worker.register(kv_caches)
-
-    def get_handshake_metadata(self) -> KVConnectorHandshakeMetadata | None:
-        return self._worker.handshake() if self._worker else None
 
     def start_load_kv(self, forward_context: "ForwardContext", **kwargs: Any) -> None:
         if self._worker is not None:
@@ -105,15 +105,8 @@ class OrbitKVConnector(KVConnectorBase_V1):
 
     # ---- the scheduler's side
 
-    def set_xfer_handshake_metadata_pp_aware(
-        self, metadata: dict[tuple[int, int], KVConnectorHandshakeMetadata]
-    ) -> None:
-        assert self._scheduler is not None
-        workers = {}
-        for rank, worker in metadata.items():
-            assert isinstance(worker, WorkerHandshake)
-            workers[rank] = worker
-        self._scheduler.workers(workers)
+    def set_xfer_handshake_metadata_pp_aware(self, metadata: dict[tuple[int, int], Any]) -> None:
+        """Nothing: under MultiConnector it is another connector's."""
 
     def on_new_request(self, request: "Request") -> None:
         assert self._scheduler is not None
@@ -187,3 +180,14 @@ def _check(vllm_config: "VllmConfig") -> None:
         refused = "KV scales that are calculated at run time"
     if refused:
         raise ValueError(f"OrbitKVConnector does not support {refused} yet; switch it off, or run without the connector")
+
+
+def _register() -> None:
+    """Makes it known by name: so MultiConnector finds who puts figures of other processes together."""
+    try:
+        KVConnectorFactory.register_connector(NAME, "orbitkv.vllm", NAME)
+    except ValueError:
+        pass  # it is
+
+
+_register()

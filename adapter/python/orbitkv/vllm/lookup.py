@@ -11,6 +11,7 @@ from orbitkv import Client, OrbitKVError
 
 GRACE_SECONDS = 0.03
 """A Manager answers at the deadline; one that is frozen does not."""
+BUSY_SECONDS, NAP_SECONDS = 0.0005, 0.0002
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,20 @@ class Lookup:
         return True
 
     def spin(self, seconds: float) -> bool:
-        """Polls for that long: what lies here is answered within some microseconds."""
-        until = time.monotonic() + seconds
+        """Polls for that long: what lies here is answered within some microseconds, and Managers want the processor."""
+        began = time.monotonic()
         while not self.poll():
-            if time.monotonic() > until:
+            spent = time.monotonic() - began
+            if spent > seconds:
                 return False
+            if spent > BUSY_SECONDS:
+                time.sleep(NAP_SECONDS)
         return True
+
+    @property
+    def seconds(self) -> float:
+        """From the question to the answer; 0 without one yet."""
+        return 0.0 if self._answered is None else self._answered - self.began
 
     @property
     def timed_out(self) -> bool:

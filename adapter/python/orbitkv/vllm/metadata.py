@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from vllm.distributed.kv_transfer.kv_connector.v1.base import (
-    KVConnectorHandshakeMetadata,
-    KVConnectorMetadata,
-    KVConnectorWorkerMetadata,
-)
+from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorMetadata, KVConnectorWorkerMetadata
 
 
-@dataclass
-class WorkerHandshake(KVConnectorHandshakeMetadata):
-    """Once, from a worker: where its blocks are kept and how they are named."""
+@dataclass(frozen=True)
+class WorkerState:
+    """How a worker names its blocks, and where they are kept now."""
 
-    rank: int
-    socket: str
     namespace: str
     epoch: str
     """Of the Manager it is attached to; empty without one."""
@@ -55,13 +49,16 @@ class StepMetadata(KVConnectorMetadata):
 
 @dataclass
 class StepReport(KVConnectorWorkerMetadata):
-    """With a step's output, from the workers to the scheduler."""
+    """With a step's output, from the workers to the scheduler.
 
-    epochs: dict[int, str] = field(default_factory=dict)
-    """By rank: the Manager it is attached to; empty without one."""
+    Not vLLM's handshake metadata: of that MultiConnector passes on what its first connector says, to all of them.
+    """
+
+    workers: dict[int, WorkerState] = field(default_factory=dict)
+    """By rank."""
     dropped: list[bytes] = field(default_factory=list)
     """Hashes that some worker did not save."""
 
     def aggregate(self, other: KVConnectorWorkerMetadata) -> "StepReport":
         assert isinstance(other, StepReport)
-        return StepReport({**self.epochs, **other.epochs}, self.dropped + other.dropped)
+        return StepReport({**self.workers, **other.workers}, self.dropped + other.dropped)

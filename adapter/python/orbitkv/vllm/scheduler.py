@@ -13,7 +13,7 @@ from orbitkv import Client
 from .keys import Adapters, BlockHashes, engine_instance
 from .link import ManagerLink
 from .lookup import Lookup, Probe, Shard
-from .metadata import Load, Save, StepMetadata, StepReport, WorkerHandshake
+from .metadata import Load, Save, StepMetadata, StepReport, WorkerState
 from .options import Options
 from .placement import check_groups
 from .stats import OrbitKVStats
@@ -30,6 +30,8 @@ logger = logging.getLogger("vllm.orbitkv")
 KNOWN_BLOCKS = 1 << 20
 SPIN_SECONDS = 0.0005
 """What is local is answered sooner, and saves the request a step."""
+ALONE_SECONDS = 0.003
+"""The same of a request that the engine has nothing beside: whoever comes then waits so long at most."""
 MISS_SECONDS = 1.0
 """For so long a miss is not asked for again, while the request waits for room."""
 WARY_TIMEOUT = 0.05
@@ -54,7 +56,7 @@ class Tracked:
 
 
 class Scheduler:
-    """One an engine. Its methods are called by the engine's thread, and none of them waits for anybody."""
+    """One an engine. Its methods are called by the engine's thread, and none of them waits for longer than milliseconds."""
 
     def __init__(
         self,
@@ -68,8 +70,11 @@ class Scheduler:
         self._extra_keys = extra_keys
         self._block_tokens: int = kv_cache_config.kv_cache_groups[0].kv_cache_spec.block_size
         self._instance = engine_instance(str(vllm_config.kv_transfer_config.engine_id))
-        self._workers: dict[int, WorkerHandshake] = {}
-        self._epochs: dict[int, str] = {}
+        parallel = vllm_config.parallel_config
+        ranks = range(parallel.world_size)
+        self._sockets = {rank: options.socket(rank % parallel.tensor_parallel_size) for rank in ranks}
+        self._workers: dict[int, WorkerState] = {}
+        self._asked_first = 0.0
         self._links: dict[str, ManagerLink] = {}
         self._lost: list[Client] = []
         self._requests: dict[str, Tracked] = {}
@@ -80,16 +85,10 @@ class Scheduler:
         self._wary = False
         self._probe: Probe | None = None
         self.stats = OrbitKVStats()
-
-    def workers(self, handshakes: dict[tuple[int, int], WorkerHandshake]) -> None:
-        """Takes what the workers said, once, and attaches to their Managers."""
-        for handshake in handshakes.values():
-            self._workers[handshake.rank] = handshake
-            self._epochs[handshake.rank] = handshake.epoch
-            if handshake.socket not in self._links:
-                link = ManagerLink(handshake.socket, self._instance, "scheduler")
-                link.start(self._options.require_manager)
-                self._links[handshake.socket] = link
+        for socket in self._sockets.values():
+            if socket not in self._links:
+                self._links[socket] = ManagerLink(socket, self._instance, "scheduler")
+                self._links[socket].start(options.require_manager)
 
     def close(self) -> None:
         """Gives up every promise and ends the sessions."""
@@ -116,7 +115,7 @@ class Scheduler:
     def matched(self, request: "Request", computed: int) -> tuple[int | None, bool]:
         """(tokens that can be loaded behind ``computed``, or None for "ask again"; whether they are loaded aside)."""
         tracked = self.track(request)
-        if not tracked.named or request.skip_reading_prefix_cache:
+        if not tracked.named or request.skip_reading_prefix_cache or _brought(request):
             return 0, False
         hashes = tracked.hashes.update(request, self._block_tokens)
         start = computed // self._block_tokens
@@ -129,6 +128,8 @@ class Scheduler:
         if end <= start:
             return 0, False
         spin = 0.0
+        if lookup is None and self._workers_unknown():
+            return None, False
         if lookup is None:
             if time.monotonic() - tracked.missed_at < MISS_SECONDS:
                 return 0, False
@@ -139,6 +140,8 @@ class Scheduler:
             spin = SPIN_SECONDS
         # An answer is judged once; the promise is kept while the request waits for room.
         if not lookup.answered:
+            if len(self._requests) == 1:
+                spin = ALONE_SECONDS
             if not lookup.spin(spin) or self._asks_again(tracked, lookup, hashes):
                 return None, False
         blocks = lookup.start + lookup.blocks - start
@@ -147,13 +150,22 @@ class Scheduler:
             return 0, False
         return blocks * self._block_tokens, True
 
+    def _workers_unknown(self) -> bool:
+        """Whether a worker has not reported yet. All do with an engine's first step, which may be an empty one."""
+        if len(self._workers) == len(self._sockets):
+            return False
+        now = time.monotonic()
+        self._asked_first = self._asked_first or now
+        return now < self._asked_first + self._options.lookup_timeout
+
     def _shards(self) -> list[Shard]:
         """Whom to ask; nobody unless every worker can redeem what is promised."""
         shards = []
-        for rank, worker in self._workers.items():
-            client = self._links[worker.socket].client
+        for rank, socket in self._sockets.items():
+            client = self._links[socket].client
+            worker = self._workers.get(rank)
             # A plan is good for the sessions that were there when it was made.
-            if client is None or self._epochs[rank] != client.manager_epoch:
+            if client is None or worker is None or worker.epoch != client.manager_epoch:
                 return []
             shards.append(Shard(rank, client, worker.namespace))
         return shards
@@ -180,6 +192,7 @@ class Scheduler:
 
     def _asks_again(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> bool:
         """Judges an answer, once; whether the rest of its prefix is asked for once more."""
+        self.stats.add("lookup_seconds", lookup.seconds)
         if lookup.blocks == lookup.wanted or not lookup.timed_out:
             return False
         wanted = hashes[lookup.start : lookup.start + lookup.wanted]
@@ -259,7 +272,7 @@ class Scheduler:
     def _saves(self, output: "SchedulerOutput") -> list[Save]:
         if not self._options.save:
             return []
-        epochs = tuple(self._epochs[rank] for rank in sorted(self._epochs))
+        epochs = tuple(self._workers[rank].epoch if rank in self._workers else "" for rank in self._sockets)
         if epochs != self._known_epochs:
             self._known_epochs = epochs
             self._known.clear()
@@ -301,7 +314,7 @@ class Scheduler:
 
     def reported(self, report: StepReport) -> None:
         """Takes what the workers said with a step's output."""
-        self._epochs.update(report.epochs)
+        self._workers.update(report.workers)
         for block_hash in report.dropped:
             self._known.pop(block_hash, None)
 
@@ -319,3 +332,8 @@ class Scheduler:
         for client in [c for c in self._lost if c.manager_epoch not in used]:
             self._lost.remove(client)
             client.close()
+
+
+def _brought(request: "Request") -> bool:
+    """Whether a router has told another connector, beside this one under MultiConnector, where its prefix is."""
+    return bool((request.kv_transfer_params or {}).get("do_remote_prefill"))

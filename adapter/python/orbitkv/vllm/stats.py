@@ -8,6 +8,7 @@ from vllm.distributed.kv_transfer.kv_connector.v1.metrics import KVConnectorProm
 
 COUNTERS = {
     "lookups": "Prefixes looked up in the local Manager",
+    "lookup_seconds": "Time until those were answered, while their requests waited",
     "lookup_timeouts": "Lookups that were not answered in time and counted as misses",
     "hit_blocks": "KV blocks that lookups promised beyond the engine's own prefix cache",
     "missed_blocks": "KV blocks that were looked up and not there",

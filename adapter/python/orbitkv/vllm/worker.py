@@ -15,10 +15,11 @@ from orbitkv.restore import Claim
 
 from .keys import engine_instance, namespace
 from .link import ManagerLink
-from .metadata import Load, Save, StepMetadata, StepReport, WorkerHandshake
+from .metadata import Load, Save, StepMetadata, StepReport, WorkerState
 from .options import Options
 from .placement import Placement, check_groups, place
 from .stats import OrbitKVStats
+from .touch import Toucher, pieces_of
 
 if TYPE_CHECKING:
     import torch
@@ -45,6 +46,7 @@ class Staging:
         slots = max(1, limit // self._slot)
         self._memory: RegisteredMemory = client.register(slots * self._slot)
         self._address = Destination(self._memory.buffer).address
+        self._toucher = Toucher([(self._address, slots * self._slot)])
         self._free = list(range(slots))
         self._pending: list[tuple[Publication, list[int], list[bytes]]] = []
         self._hashes: set[bytes] = set()
@@ -118,6 +120,7 @@ class Staging:
 
     def close(self) -> None:
         """Withdraws the memory. The Manager's own mapping of it lives as long as the Manager reads it."""
+        self._toucher.close()
         self._memory.close()
 
 
@@ -133,6 +136,7 @@ class Worker:
         self.rank = parallel.rank
         self._space = ""
         self._placement: Placement | None = None
+        self._toucher: Toucher | None = None
         # Newest last. One Manager may stand here twice, if a session with it was lost.
         self._sessions: list[tuple[Client, Staging | None]] = []
         self._lock = threading.Lock()
@@ -157,6 +161,7 @@ class Worker:
     def register(self, kv_caches: "dict[str, torch.Tensor]") -> None:
         """Takes the engine's cache, and attaches to the Manager."""
         self._placement = place(kv_caches, self._kv_cache_config)
+        self._toucher = Toucher(pieces_of(self._placement))
         self._space = namespace(self._vllm_config, self._kv_cache_config, self._options.model_id, self.rank)
         self._link.start(self._options.require_manager)
         logger.info(
@@ -168,12 +173,10 @@ class Worker:
             self._link.socket,
         )
 
-    def handshake(self) -> WorkerHandshake:
-        """What the scheduler must know of this worker."""
-        return WorkerHandshake(self.rank, self._link.socket, self._space, self._link.epoch)
-
     def close(self) -> None:
         """Ends loads under way, then the sessions."""
+        if self._toucher is not None:
+            self._toucher.close()
         if self._loader is not None:
             self._loads.put(None)
             self._loader.join()
@@ -305,7 +308,7 @@ class Worker:
     def report(self) -> StepReport:
         """For the scheduler, with the step's output."""
         dropped, self._dropped = self._dropped, []
-        return StepReport({self.rank: self._link.epoch}, dropped)
+        return StepReport({self.rank: WorkerState(self._space, self._link.epoch)}, dropped)
 
     def stats(self) -> OrbitKVStats | None:
         """The figures since the last call."""
