@@ -14,7 +14,7 @@ import unittest
 import orbitkv
 from orbitkv.vllm.keys import Adapters, UnknownWeights, engine_instance, weights_of
 from orbitkv.vllm.link import ManagerLink
-from orbitkv.vllm.lookup import Lookup, Shard
+from orbitkv.vllm.lookup import Lookup, Probe, Shard
 from orbitkv.vllm.options import OptionError, Options
 from orbitkv.vllm.placement import Placement, Run
 from orbitkv.vllm.touch import Toucher, pieces_of
@@ -192,6 +192,17 @@ class LookupTest(unittest.TestCase):
         self.assertTrue(lookup.timed_out)
         self.assertEqual(0, lookup.blocks)
         self.manager.resume()
+
+    # Guard: `soon` in Probe.poll. Without it a Manager that gave up on a frozen peer makes the next request wait again.
+    def test_probe_that_brought_nothing_counts_only_soon(self) -> None:
+        shards = [Shard(0, self.client, "lookup")]
+        soon = Probe(shards, [os.urandom(32)], DEADLINE, DEADLINE)
+        until("it is answered", lambda: soon.poll() is not None)
+        self.assertTrue(soon.poll())
+        late = Probe(shards, [os.urandom(32)], DEADLINE, 0.2)
+        time.sleep(0.2)  # what is tested is that this time has passed
+        until("it is answered", lambda: late.poll() is not None)
+        self.assertFalse(late.poll())
 
 
 @needs_manager

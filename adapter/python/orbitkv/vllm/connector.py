@@ -179,7 +179,7 @@ def _check(vllm_config: "VllmConfig") -> None:
     elif getattr(vllm_config.cache_config, "calculate_kv_scales", False):
         refused = "KV scales that are calculated at run time"
     if refused:
-        raise ValueError(f"OrbitKVConnector does not support {refused} yet; switch it off, or run without the connector")
+        raise ValueError(f"OrbitKVConnector does not support {refused} yet; switch it off, or run without connector")
 
 
 def _register() -> None:

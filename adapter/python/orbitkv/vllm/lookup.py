@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orbitkv import Client, OrbitKVError
+from orbitkv import Client, OrbitKVError, wire
 
 GRACE_SECONDS = 0.03
 """A Manager answers at the deadline; one that is frozen does not."""
+_FROM_PEER = 2
 BUSY_SECONDS, NAP_SECONDS = 0.0005, 0.0002
 
 
@@ -29,9 +30,11 @@ class Probe:
     What it finds is in the local Manager then, for who asks next. Never blocks.
     """
 
-    def __init__(self, shards: Sequence[Shard], hashes: Sequence[bytes], timeout: float) -> None:
+    def __init__(self, shards: Sequence[Shard], hashes: Sequence[bytes], timeout: float, soon: float) -> None:
+        """``soon``: an answer that brought nothing says that lookups are answered only if it is seen so soon."""
         self._began = time.monotonic()
         self._timeout = timeout
+        self._soon = soon
         self._calls: list[tuple[Client, Any]] = []
         for shard in shards:
             names = [(shard.namespace, block_hash) for block_hash in hashes]
@@ -42,7 +45,8 @@ class Probe:
             self._calls.append((shard.client, call))
 
     def poll(self) -> bool | None:
-        """True: all Managers have answered before their time was over; False: one has not; None: not yet known."""
+        """True: all Managers have answered, not by a clock; False: one has not, as it seems; None: not known yet."""
+        brought = bool(self._calls)
         for client, call in self._calls:
             client.pump()
             if not call.done:
@@ -50,7 +54,10 @@ class Probe:
                 return False if late else None
             if call.fault is not None:
                 return False
-        return bool(self._calls) and time.monotonic() < self._began + 0.95 * self._timeout
+            entries = wire.decode_blocks(call.result().descriptor)
+            brought = brought and any(entry.origin == _FROM_PEER for entry in entries)
+        # Its Manager gave up on the peer, perhaps: when, nobody has seen.
+        return brought or (bool(self._calls) and time.monotonic() < self._began + 0.95 * self._soon)
 
 
 class Lookup:

@@ -56,7 +56,7 @@ class Tracked:
 
 
 class Scheduler:
-    """One an engine. Its methods are called by the engine's thread, and none of them waits for longer than milliseconds."""
+    """One an engine. Its methods are called by the engine's thread, and none of them waits longer than some ms."""
 
     def __init__(
         self,
@@ -181,14 +181,22 @@ class Scheduler:
 
     def _poll_probe(self, shards: list[Shard], hashes: list[bytes]) -> None:
         """While lookups are answered by clocks, one question with time is always out."""
-        if not self._wary:
+        self._judge_probe()
+        if self._wary and self._probe is None:
+            self._probe = self._new_probe(shards, hashes)
+
+    def _new_probe(self, shards: list[Shard], hashes: list[bytes]) -> Probe:
+        return Probe(shards, hashes, PROBE_TIMEOUT, self._options.lookup_timeout)
+
+    def _judge_probe(self) -> None:
+        if self._probe is None:
             return
-        seen = self._probe.poll() if self._probe is not None else False
+        seen = self._probe.poll()
+        if seen is not None:
+            self._probe = None
         if seen:
-            self._wary, self._probe = False, None
+            self._wary = False
             logger.info("OrbitKV: lookups are answered in time again")
-        elif seen is False:
-            self._probe = Probe(shards, hashes, PROBE_TIMEOUT)
 
     def _asks_again(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> bool:
         """Judges an answer, once; whether the rest of its prefix is asked for once more."""
@@ -206,7 +214,7 @@ class Scheduler:
         self.stats.add("lookup_timeouts")
         if lookup.blocks == 0 and not self._wary:
             self._wary = True
-            self._probe = Probe(self._shards(), wanted, PROBE_TIMEOUT)
+            self._probe = self._new_probe(self._shards(), wanted)
             logger.warning(
                 "OrbitKV: a lookup of %d blocks brought none in %.2f s: a Manager is slow, frozen or lost; lookups "
                 "wait %.2f s until one is answered in time",
@@ -258,6 +266,7 @@ class Scheduler:
 
     def step(self, output: "SchedulerOutput") -> StepMetadata:
         """What the workers do with the step that was just planned."""
+        self._judge_probe()
         epochs: set[str] = set()
         for tracked in self._requests.values():
             if tracked.lookup is not None:

@@ -63,8 +63,8 @@ public class ReceiveAgainstCancel {
         destination.write(FILLED);
         Thread.onSpinWait();
       }
-      ticket.leave();
-      ticket.completed(part);
+      ticket.leave(TcpTicket::tell);
+      ticket.completed(part, TcpTicket::tell);
     }
   }
 

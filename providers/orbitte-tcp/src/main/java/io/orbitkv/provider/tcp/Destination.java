@@ -6,7 +6,6 @@ import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.Region;
 import io.orbitkv.api.RegionId;
 import io.orbitkv.api.TransportException;
-import io.orbitkv.ffm.IoVector;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.Map;
@@ -16,6 +15,11 @@ import java.util.Map;
  * {@link #open} to {@link #release}.
  */
 final class Destination {
+  /** Takes the pieces of a part, in order. */
+  interface Pieces {
+    void add(MemorySegment memory, long offset, long bytes);
+  }
+
   private final Batch batch;
   private final Map<RegionId, TcpRegistration> registrations;
 
@@ -59,8 +63,8 @@ final class Destination {
     }
   }
 
-  /** Puts the next bytes behind the cursor into a vector; moves the cursor behind them. */
-  void fill(IoVector vector, PieceCursor cursor, long bytes) {
+  /** Shows the next bytes behind the cursor; moves the cursor behind them. */
+  void forEachPiece(PieceCursor cursor, long bytes, Pieces to) {
     RegionId known = null;
     MemorySegment memory = MemorySegment.NULL;
     long left = bytes;
@@ -71,7 +75,7 @@ final class Destination {
         known = id;
       }
       long step = Math.min(left, cursor.left());
-      vector.add(memory, cursor.position(), step);
+      to.add(memory, cursor.position(), step);
       cursor.advance(step);
       left -= step;
     }

@@ -268,7 +268,9 @@ final class Lane implements Runnable {
       throw new ProtocolException(FaultCode.CLOSING, "the peer object was closed");
     }
     engine.after(Engine.CONNECT_NANOS, () -> endUnlessUp(connected));
-    Preface theirs = Preface.exchange(connected.stream(), frame, 0, engine.epoch(), peer.epoch());
+    int required = engine.settings().checksum() ? Wire.FEATURE_CHECKSUM : 0;
+    Preface theirs =
+        Preface.exchange(connected.stream(), frame, required, engine.epoch(), peer.epoch());
     synchronized (lock) {
       words.begin(theirs.has(Wire.FEATURE_WORDS));
       up = true;

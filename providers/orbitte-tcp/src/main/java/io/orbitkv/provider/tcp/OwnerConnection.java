@@ -29,10 +29,12 @@ final class OwnerConnection implements Runnable, ReplyConnection {
   private final ReadFrame frame = new ReadFrame();
   private final IoVector reply = new IoVector(IoVector.MAX_RANGES);
   private final FileReply byReference = new FileReply();
+  private final Checksum checksum = new Checksum();
   private Epoch requester = Epoch.NONE;
   private boolean saysWords;
   private boolean onlyWords;
   private boolean referred;
+  private boolean checksummed;
   private @Nullable Congestion congestion;
 
   /** Its stream until its preface has come, then null. */
@@ -169,7 +171,8 @@ final class OwnerConnection implements Runnable, ReplyConnection {
     requester = theirs.sender();
     chosen.count(engine.meters()::incomingCongestion);
     saysWords = theirs.has(Wire.FEATURE_WORDS);
-    int offered = engine.settings().sendfile() ? Wire.FEATURES : Wire.FEATURE_ONLY_WORDS;
+    int offered =
+        engine.settings().sendfile() ? Wire.FEATURES : Wire.FEATURES & ~Wire.FEATURE_WORDS;
     Preface.hello(0, offered, engine.epoch(), requester).write(buffer);
     stream.sendFully(buffer, 0, Wire.PREFACE_BYTES);
     log.info(
@@ -195,6 +198,7 @@ final class OwnerConnection implements Runnable, ReplyConnection {
               + "; ask for a new grant");
     }
     onlyWords = (theirs.required() & Wire.FEATURE_ONLY_WORDS) != 0;
+    checksummed = (theirs.required() & Wire.FEATURE_CHECKSUM) != 0;
     FaultCode refusal = service.refusal(onlyWords);
     if (refusal != null) {
       throw new ProtocolException(refusal, "refused: " + refusal);
@@ -248,6 +252,7 @@ final class OwnerConnection implements Runnable, ReplyConnection {
         reply.clear();
         reply.add(header, 0, Wire.REPLY_HEADER_BYTES);
         byReference.clear();
+        checksum.reset();
         resolve(hold);
         boolean refers = refers(hold);
         ReplyHeader.writeData(
@@ -257,6 +262,11 @@ final class OwnerConnection implements Runnable, ReplyConnection {
           engine.meters().referredBytes().add(frame.payloadBytes());
         } else {
           stream.sendVectorFully(reply);
+        }
+        if (checksummed) {
+          Wire.i32(header, 0, checksum.value());
+          Wire.i32(header, 4, 0);
+          stream.sendFully(header, 0, Wire.CHECKSUM_BYTES);
         }
       } finally {
         reply.clear();
@@ -312,6 +322,9 @@ final class OwnerConnection implements Runnable, ReplyConnection {
       }
       for (int piece = 0; piece < entries.count[i]; piece++, offset += stride) {
         reply.add(hold.range(index).memory(), offset, length);
+        if (checksummed) {
+          checksum.add(hold.range(index).memory(), offset, length);
+        }
         if (files) {
           byReference.add(hold.range(index), offset, length);
         }

@@ -32,6 +32,8 @@ final class ReplyReader {
   private final TcpPeer peer;
   private final MemorySegment scratch = Arena.ofAuto().allocate(SCRATCH_BYTES, Long.BYTES);
   private final IoVector ranges = new IoVector(IoVector.MAX_RANGES);
+  private final Destination.Pieces into = ranges::add;
+  private final Checksum checksum = new Checksum();
   private final ReplyHeader header = new ReplyHeader();
 
   /** Bytes of a header that came so far. */
@@ -41,6 +43,10 @@ final class ReplyReader {
   private @Nullable Part part;
 
   private long left;
+
+  /** Bytes of the checksum behind it that came so far. */
+  private int checksumBytes;
+
   private boolean wordWanted;
   private boolean filled;
 
@@ -65,6 +71,7 @@ final class ReplyReader {
   /** Forgets what came of a stream that has ended. */
   void reset() {
     headerBytes = 0;
+    checksumBytes = 0;
     part = null;
     filled = false;
     ranges.clear();
@@ -104,7 +111,9 @@ final class ReplyReader {
     if (current == null) {
       return receiveHeader(stream, wait);
     }
-    return receivePayload(stream, current, wait);
+    return left > 0
+        ? receivePayload(stream, current, wait)
+        : receiveChecksum(stream, current, wait);
   }
 
   private boolean receiveHeader(TcpStream stream, Wait wait) throws ProtocolException {
@@ -184,27 +193,69 @@ final class ReplyReader {
     received(count);
     (entered ? engine.meters().receivedBytes() : engine.meters().discardedBytes()).add(count);
     left -= count;
-    if (left == 0) {
-      part = null;
-      ranges.clear();
-      lane.replied(current, wordWanted);
-      if (wordWanted) {
-        // Before its ticket ends: the owner needs it no later than the requester's Complete.
-        peer.pump(lane);
-        lane.sayWords();
-      }
-      if (entered) {
-        ticket.completed(current, later);
-      }
-      peer.pump(lane);
+    if (left == 0 && !engine.settings().checksum()) {
+      end(current, entered);
     }
     return true;
+  }
+
+  /** Receives what follows the payload; compares, before the ticket can have its outcome. */
+  private boolean receiveChecksum(TcpStream stream, Part current, Wait wait)
+      throws ProtocolException {
+    long count = receive(stream, checksumBytes, Wire.CHECKSUM_BYTES - checksumBytes, wait);
+    if (count < 0) {
+      return false;
+    }
+    received(count);
+    checksumBytes += (int) count;
+    if (checksumBytes == Wire.CHECKSUM_BYTES) {
+      checksumBytes = 0;
+      // Of an abandoned reply there is nothing to compare any more.
+      boolean entered = current.ticket().enter();
+      if (entered) {
+        try {
+          compare(current, Wire.i32(scratch, 0));
+        } finally {
+          current.ticket().leave(later);
+        }
+      }
+      end(current, entered);
+    }
+    return true;
+  }
+
+  private void compare(Part current, int sent) throws ProtocolException {
+    checksum.reset();
+    current.ticket().forEachPiece(current, checksum);
+    if (checksum.value() != sent || Wire.i32(scratch, 4) != 0) {
+      throw new ProtocolException(
+          FaultCode.CORRUPT,
+          "the reply to request %d has CRC32C %08x, its source had %08x; something changes bytes on"
+                  .formatted(current.requestId(), checksum.value(), sent)
+              + " the way");
+    }
+  }
+
+  /** A reply has ended; {@code entered} if it is in its ticket's destination. */
+  private void end(Part current, boolean entered) {
+    part = null;
+    ranges.clear();
+    lane.replied(current, wordWanted);
+    if (wordWanted) {
+      // Before its ticket ends: the owner needs it no later than the requester's Complete.
+      peer.pump(lane);
+      lane.sayWords();
+    }
+    if (entered) {
+      current.ticket().completed(current, later);
+    }
+    peer.pump(lane);
   }
 
   private long receiveInto(TcpStream stream, Part current, Wait wait) {
     if (!filled) {
       ranges.clear();
-      current.ticket().fill(ranges, current);
+      current.ticket().forEachPiece(current, into);
       filled = true;
     }
     return switch (wait) {

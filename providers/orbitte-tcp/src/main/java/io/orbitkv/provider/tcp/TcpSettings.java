@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param sendfile whether the source sends by reference where that is worthwhile
  * @param sendfileBytes bytes of the grants whose replies by reference are not vouched for, at most
  * @param sendfileLeast bytes of a piece from which it is worthwhile
+ * @param checksum whether every reply is compared with the CRC32C that the source took of it
  */
 record TcpSettings(
     @Nullable InetSocketAddress listen,
@@ -31,7 +32,8 @@ record TcpSettings(
     int receiveBuffer,
     boolean sendfile,
     long sendfileBytes,
-    int sendfileLeast) {
+    int sendfileLeast,
+    boolean checksum) {
   private static final String PREFIX = "orbitte-tcp-";
   private static final String LISTEN = PREFIX + "listen";
   private static final String CONNECTIONS = PREFIX + "connections";
@@ -42,6 +44,7 @@ record TcpSettings(
   private static final String SOURCE = PREFIX + "source";
   private static final String SENDFILE_BYTES = PREFIX + "sendfile-bytes";
   private static final String SENDFILE_LEAST = PREFIX + "sendfile-least";
+  private static final String CHECKSUM = PREFIX + "checksum";
 
   static final List<OptionSpec> SPECS =
       List.of(
@@ -88,7 +91,13 @@ record TcpSettings(
               SENDFILE_LEAST,
               "BYTES",
               "131072",
-              "with sendfile: the shortest piece that is not copied, bytes, 1 to 8388608"));
+              "with sendfile: the shortest piece that is not copied, bytes, 1 to 8388608"),
+          new OptionSpec(
+              CHECKSUM,
+              "off|crc32c",
+              "off",
+              "what this side asks of its peers: crc32c, each reply is sent with a checksum of the"
+                  + " source's memory and compared before its outcome"));
 
   /**
    * Reads and checks the options; those that are absent have their default.
@@ -110,7 +119,17 @@ record TcpSettings(
         (int) number(given, RECEIVE_BUFFER, 0, 1 << 30),
         sendfile(given),
         number(given, SENDFILE_BYTES, 0, 1L << 50),
-        (int) number(given, SENDFILE_LEAST, 1, Wire.MAX_PAYLOAD));
+        (int) number(given, SENDFILE_LEAST, 1, Wire.MAX_PAYLOAD),
+        checksum(given));
+  }
+
+  private static boolean checksum(Map<String, String> given) {
+    String checksum = value(given, CHECKSUM);
+    return switch (checksum) {
+      case "off" -> false;
+      case "crc32c" -> true;
+      default -> throw invalid(CHECKSUM, checksum, "off or crc32c");
+    };
   }
 
   private static boolean sendfile(Map<String, String> given) {

@@ -7,7 +7,6 @@ import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.Outcome;
 import io.orbitkv.api.TicketId;
 import io.orbitkv.api.spi.Ticket;
-import io.orbitkv.ffm.IoVector;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -176,9 +175,9 @@ final class TcpTicket implements Ticket {
     return gate.drained();
   }
 
-  /** The ranges of a part; only between {@link #enter} and {@link #leave}. */
-  void fill(IoVector vector, Part part) {
-    destination.fill(vector, new PieceCursor(part.start()), part.bytes());
+  /** Shows the ranges of a part; only between {@link #enter} and {@link #leave}. */
+  void forEachPiece(Part part, Destination.Pieces to) {
+    destination.forEachPiece(new PieceCursor(part.start()), part.bytes(), to);
   }
 
   /** A part's last byte is in place, and its thread has left. As {@link #leave(Consumer)}. */

@@ -20,13 +20,20 @@ final class Wire {
   /** Required: the connection brings words and nothing else, also while the owner is closing. */
   static final int FEATURE_ONLY_WORDS = 2;
 
+  /** Required by a requester: each payload is followed by its CRC32C. */
+  static final int FEATURE_CHECKSUM = 4;
+
   /** Feature bits that this version understands. */
-  static final int FEATURES = FEATURE_WORDS | FEATURE_ONLY_WORDS;
+  static final int FEATURES = FEATURE_WORDS | FEATURE_ONLY_WORDS | FEATURE_CHECKSUM;
 
   static final int PREFACE_BYTES = 64;
   static final int READ_HEADER_BYTES = 64;
   static final int WORD_BYTES = 48;
   static final int REPLY_HEADER_BYTES = 40;
+
+  /** CRC32C of the payload before it, and four bytes that are 0. */
+  static final int CHECKSUM_BYTES = 8;
+
   static final int PLAIN_ENTRY_BYTES = 16;
   static final int STRIDED_ENTRY_BYTES = 32;
 

@@ -113,7 +113,7 @@ class HostileOwnerTest {
     SOUND(FaultCode.UNKNOWN, preface -> {}, reply -> {}),
     MAGIC(FaultCode.CORRUPT, preface -> preface.putLong(0, 1), reply -> {}),
     VERSION(FaultCode.UNSUPPORTED, preface -> preface.putShort(8, (short) 7), reply -> {}),
-    FEATURE(FaultCode.UNSUPPORTED, preface -> preface.putInt(16, 4), reply -> {}),
+    FEATURE(FaultCode.UNSUPPORTED, preface -> preface.putInt(16, 8), reply -> {}),
     OWNER_EPOCH(FaultCode.STALE_EPOCH, preface -> preface.putLong(24, 1), reply -> {}),
     OWN_EPOCH(FaultCode.STALE_EPOCH, preface -> preface.putLong(40, 1), reply -> {}),
     REFUSED(

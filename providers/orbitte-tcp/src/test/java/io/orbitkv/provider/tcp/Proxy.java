@@ -23,6 +23,7 @@ final class Proxy implements AutoCloseable {
   private final Object lock = new Object();
   private long allowance = Long.MAX_VALUE;
   private long forwarded;
+  private long changed = -1;
 
   Proxy(Transport owner) throws IOException {
     target = owner.endpoint();
@@ -39,6 +40,13 @@ final class Proxy implements AutoCloseable {
     synchronized (lock) {
       allowance = bytes;
       lock.notifyAll();
+    }
+  }
+
+  /** Changes the owner's byte with this number, counted over all connections. */
+  void change(long number) {
+    synchronized (lock) {
+      changed = number;
     }
   }
 
@@ -91,7 +99,7 @@ final class Proxy implements AutoCloseable {
           break;
         }
         if (limited) {
-          spent(most, count);
+          spent(buffer, most, count);
         }
         out.write(buffer, 0, count);
       }
@@ -114,8 +122,11 @@ final class Proxy implements AutoCloseable {
     }
   }
 
-  private void spent(int claimed, int count) {
+  private void spent(byte[] buffer, int claimed, int count) {
     synchronized (lock) {
+      if (changed >= forwarded && changed < forwarded + count) {
+        buffer[(int) (changed - forwarded)] ^= 1;
+      }
       allowance += claimed - count;
       forwarded += count;
       lock.notifyAll();

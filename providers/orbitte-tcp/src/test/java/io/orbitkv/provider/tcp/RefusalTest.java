@@ -189,7 +189,7 @@ class RefusalTest {
     byte[] preface =
         switch (what) {
           case "version" -> RawRequester.preface(RawRequester.MAGIC, 2, 0, self, epoch);
-          case "feature" -> RawRequester.preface(RawRequester.MAGIC, 1, 4, self, epoch);
+          case "feature" -> RawRequester.preface(RawRequester.MAGIC, 1, 8, self, epoch);
           case "epoch" -> RawRequester.preface(RawRequester.MAGIC, 1, 0, self, Epoch.random());
           case "anonymous" -> RawRequester.preface(RawRequester.MAGIC, 1, 0, Epoch.NONE, epoch);
           case "magic" -> RawRequester.preface(7, 1, 0, self, epoch);
