@@ -64,8 +64,8 @@ class Taken(NamedTuple):
     descriptor: bytes
 
 
-class Producer:
-    """Writes commands. For one thread at a time. The memory is all zeros at first, but for its header."""
+class _Side:
+    """Where the words and bytes of one direction are. The memory is all zeros at first, but for its header."""
 
     __slots__ = (
         "_memory",
@@ -77,21 +77,24 @@ class Producer:
         "_full_at",
         "_entries_at",
         "_arena_at",
-        "_epoch",
-        "_ends",
-        "_tail",
-        "_head",
-        "_arena_tail",
-        "_arena_head",
     )
 
-    def __init__(self, memory: Memory, direction: tuple[int, int, int], epoch: bytes) -> None:
+    def __init__(self, memory: Memory, direction: tuple[int, int, int]) -> None:
         words, self._entries_at, self._arena_at = direction
         self._memory, self._u64, self._u32 = memory.bytes, memory.u64, memory.u32
         self._tail_at = words // 8
         self._head_at = self._tail_at + _HEAD
         self._sleeping_at = words // 4 + _SLEEPING
         self._full_at = words // 4 + _FULL
+
+
+class Producer(_Side):
+    """Writes commands. For one thread at a time."""
+
+    __slots__ = ("_epoch", "_ends", "_tail", "_head", "_arena_tail", "_arena_head")
+
+    def __init__(self, memory: Memory, direction: tuple[int, int, int], epoch: bytes) -> None:
+        super().__init__(memory, direction)
         self._epoch = epoch
         self._ends = [0] * ENTRIES
         self._tail = self._head = self._arena_tail = self._arena_head = 0
@@ -177,30 +180,13 @@ class Producer:
             self._arena_head = self._ends[(seen - 1) & (ENTRIES - 1)]
 
 
-class Consumer:
-    """Takes commands out. For one thread at a time. The memory is all zeros at first, but for its header."""
+class Consumer(_Side):
+    """Takes commands out. For one thread at a time."""
 
-    __slots__ = (
-        "_memory",
-        "_u64",
-        "_u32",
-        "_tail_at",
-        "_head_at",
-        "_sleeping_at",
-        "_full_at",
-        "_entries_at",
-        "_arena_at",
-        "_head",
-        "_arena_end",
-    )
+    __slots__ = ("_head", "_arena_end")
 
     def __init__(self, memory: Memory, direction: tuple[int, int, int]) -> None:
-        words, self._entries_at, self._arena_at = direction
-        self._memory, self._u64, self._u32 = memory.bytes, memory.u64, memory.u32
-        self._tail_at = words // 8
-        self._head_at = self._tail_at + _HEAD
-        self._sleeping_at = words // 4 + _SLEEPING
-        self._full_at = words // 4 + _FULL
+        super().__init__(memory, direction)
         self._head = self._arena_end = 0
 
     def ready(self) -> bool:

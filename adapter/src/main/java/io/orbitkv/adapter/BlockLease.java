@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks that the Manager found and keeps where they are until {@link #close()}, which is the
@@ -35,6 +36,7 @@ public final class BlockLease implements AutoCloseable {
   private long operation;
   private List<Long> wanted = List.of();
   private boolean usedUp;
+  private @Nullable Runnable givesUp;
 
   /** A lease whose release is the given action, run once, by the last thread that leaves. */
   BlockLease(
@@ -126,11 +128,31 @@ public final class BlockLease implements AutoCloseable {
     }
   }
 
+  /**
+   * The answer of a restore came when nobody waited for it any more: the plan is there, and is told
+   * again to who asks again. It is given up by the action with this lease, unless somebody has.
+   */
+  void plannedLate(Runnable giveUp) {
+    lock.lock();
+    try {
+      if (!closed) {
+        givesUp = giveUp;
+      }
+      if (!closed || usedUp) {
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    giveUp.run();
+  }
+
   /** A plan has taken it over: it is closed, and there is nothing to release. */
   void usedUp() {
     lock.lock();
     try {
       usedUp = true;
+      givesUp = null;
     } finally {
       lock.unlock();
     }
@@ -206,19 +228,25 @@ public final class BlockLease implements AutoCloseable {
 
   /** As {@link #close()}; false if already closed. */
   boolean tryClose() {
+    Runnable planned;
+    boolean last;
     lock.lock();
     try {
       if (closed) {
         return false;
       }
       closed = true;
-      if (inside > 0) {
-        return true;
-      }
+      planned = givesUp;
+      last = inside == 0;
     } finally {
       lock.unlock();
     }
-    release.accept(this);
+    if (planned != null) {
+      planned.run();
+    }
+    if (last) {
+      release.accept(this);
+    }
     return true;
   }
 

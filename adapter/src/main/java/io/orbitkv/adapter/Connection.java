@@ -118,17 +118,15 @@ final class Connection {
   }
 
   /**
-   * A command; completes with its answer, exceptionally with the Manager's refusal. Waits while the
-   * ring is full.
+   * A command whose future completes with its answer, a refusal or not, on the thread for that;
+   * exceptionally if it was not submitted, or the connection is lost. Waits while the ring is full.
    */
-  CompletableFuture<Taken> command(Opcode opcode, byte[] descriptor, long scalar0, long scalar1) {
-    return calls
-        .start(opcode, descriptor, scalar0, scalar1, roomNanos)
-        .thenApply(Answers::unlessRefused);
+  RingCall begin(Opcode opcode, byte[] descriptor, long scalar0, long scalar1) {
+    return calls.start(opcode, descriptor, scalar0, scalar1, roomNanos);
   }
 
   /**
-   * As {@link #command}, for a publish: throws if nothing was submitted.
+   * As {@link #begin}, for a publish: throws if nothing was submitted.
    *
    * @throws SaveNotSubmitted if the command is proven not to be in the ring
    */

@@ -123,23 +123,27 @@ public final class EnginePlans {
    * @param blocks of the lease, in the order that the plan is to have
    * @param deadline how long the Manager may wait for room among the instance's plans
    * @throws TransportException EXHAUSTED if it can never fit, NOT_FOUND, CLOSING: the lease is as
-   *     it was; DEADLINE, PEER_LOST
+   *     it was; DEADLINE, CANCELLED (interrupted), PEER_LOST; GRANT_ENDED if the plan of an earlier
+   *     call has ended since
    */
   public RestorePlan restore(BlockLease lease, List<LeasedBlock> blocks, Duration deadline) {
-    RestoreRequest request =
-        new RestoreRequest(deadline.toNanos(), 1, lease.beginUse(blocks, connection::newOperation));
+    // Nothing may be begun that the command would refuse to do.
+    connection.refuseOwnThreads("restore");
+    long nanos = deadline.toNanos();
+    List<Long> generations = lease.beginUse(blocks, connection::newOperation);
     boolean untouched = false;
     try {
+      byte[] request = new RestoreRequest(nanos, 1, generations).encode();
       Taken answer;
       try {
         answer =
             connection.command(
                 Opcode.RESTORE,
-                request.encode(),
+                request,
                 lease.id(),
                 lease.operation(),
                 deadline.plus(timeout),
-                null);
+                late -> lease.plannedLate(() -> late(late)));
       } catch (TransportException e) {
         // Otherwise the Manager may have done it, and may have undone it since.
         untouched =
@@ -268,6 +272,10 @@ public final class EnginePlans {
       blocks.add(block);
     }
     int record = (int) command.scalar0();
+    if (blocks.isEmpty()) {
+      // Told again after its end.
+      throw access.ended(record, command.scalar1());
+    }
     return new RestorePlan(
         this, access, record, command.scalar1(), blocks, access.claim(record, command.scalar1()));
   }

@@ -2,12 +2,10 @@ package io.orbitkv.adapter;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.orbitkv.adapter.ring.RingConsumer.Taken;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Frame;
 import io.orbitkv.adapter.wire.FrameKind;
 import io.orbitkv.adapter.wire.MemoryOffer;
-import io.orbitkv.adapter.wire.Names;
 import io.orbitkv.adapter.wire.Opcode;
 import io.orbitkv.adapter.wire.RegistrationId;
 import io.orbitkv.adapter.wire.SharedMapping;
@@ -23,10 +21,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -45,28 +40,26 @@ public final class ManagerClient implements AutoCloseable {
   private final Path socket;
   private final ClientOptions options;
   private final Connection connection;
-  private final List<SharedMapping> arenas;
-  private final Set<BlockLease> leases = ConcurrentHashMap.newKeySet();
+  private final Queries queries;
   private final Publications publications;
   private final EnginePlans plans;
-
-  /** Queries whose answer has not been dealt with; none begins after {@code closed}. */
-  private final Map<Object, CompletableFuture<Void>> queries = new ConcurrentHashMap<>();
-
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private ManagerClient(Path socket, ClientOptions options, Bootstrap bootstrap) {
     this.socket = socket;
     this.options = options;
-    this.arenas = bootstrap.arenas();
     this.connection = new Connection(socket, bootstrap, options.timeout());
+    this.queries = new Queries(socket, connection, bootstrap.arenas(), options.timeout());
     this.plans =
-        new EnginePlans(connection, new PlanAccess(bootstrap), options.timeout(), leases::isEmpty);
+        new EnginePlans(
+            connection, new PlanAccess(bootstrap), options.timeout(), queries::noLeases);
     this.publications = new Publications(this, connection, PublishBudget.OF_PROCESS);
   }
 
   /**
    * Connects, checks whose process is behind the socket, and maps the Manager's arenas for reading.
+   * One of role worker makes them present meanwhile, on a thread that ends with that or with the
+   * client, so that no copy has to.
    *
    * @throws TransportException PEER_LOST if no Manager answers behind the socket, DENIED if another
    *     user holds it or refuses this one, UNSUPPORTED for another protocol version, EXHAUSTED if
@@ -75,8 +68,17 @@ public final class ManagerClient implements AutoCloseable {
    */
   public static ManagerClient connect(Path socket, ClientOptions options) {
     ClientOptions applied = ChannelConfig.appliedTo(options);
-    ManagerClient client = new ManagerClient(socket, applied, Bootstrap.run(socket, applied));
+    Bootstrap bootstrap = Bootstrap.run(socket, applied);
+    ManagerClient client = new ManagerClient(socket, applied, bootstrap);
     client.connection.start();
+    if (applied.role() == Role.WORKER) {
+      List<SharedMapping> arenas = bootstrap.arenas();
+      var _ =
+          Thread.ofPlatform()
+              .daemon()
+              .name("orbitkv-client-populate " + socket.getFileName())
+              .start(() -> arenas.forEach(SharedMapping::populate));
+    }
     return client;
   }
 
@@ -200,37 +202,12 @@ public final class ManagerClient implements AutoCloseable {
    *     releases what comes later
    */
   public CompletableFuture<BlockLease> query(List<BlockName> names, QueryOptions query) {
-    QueryOptions.check(names);
-    List<BlockName> asked = List.copyOf(names);
-    CompletableFuture<BlockLease> found = new CompletableFuture<>();
-    CompletableFuture<Void> dealtWith = new CompletableFuture<>();
-    Object key = new Object();
-    queries.put(key, dealtWith);
-    if (closed.get()) {
-      queries.remove(key);
-      found.completeExceptionally(closedAlready());
-      return found;
-    }
-    CompletableFuture<Taken> answer =
-        connection.command(
-            Opcode.QUERY, Names.encode(asked), query.deadline().toNanos(), query.flags());
-    var _ =
-        answer
-            .thenApply(taken -> keep(Answers.found(taken, asked, arenas, this::release)))
-            .whenComplete(
-                (lease, fault) -> {
-                  if (fault != null) {
-                    found.completeExceptionally(Answers.cause(fault));
-                  } else if (!found.complete(lease)) {
-                    var _ = lease.tryClose();
-                  }
-                })
-            .whenComplete(
-                (_, _) -> {
-                  queries.remove(key);
-                  dealtWith.complete(null);
-                });
-    return found;
+    return submitQuery(names, query).result();
+  }
+
+  /** As {@link #query}, for a caller who may ask how it stands, or take it back. */
+  public PendingQuery submitQuery(List<BlockName> names, QueryOptions query) {
+    return queries.submit(names, query);
   }
 
   /**
@@ -240,28 +217,7 @@ public final class ManagerClient implements AutoCloseable {
    *     released
    */
   public BlockLease queryAndWait(List<BlockName> names, QueryOptions query) {
-    QueryOptions.check(names);
-    List<BlockName> asked = List.copyOf(names);
-    CompletableFuture<Void> dealtWith = new CompletableFuture<>();
-    Object key = new Object();
-    queries.put(key, dealtWith);
-    try {
-      if (closed.get()) {
-        throw closedAlready();
-      }
-      Taken answer =
-          connection.command(
-              Opcode.QUERY,
-              Names.encode(asked),
-              query.deadline().toNanos(),
-              query.flags(),
-              query.deadline().plus(options.timeout()),
-              late -> releaseLate(late));
-      return keep(Answers.found(answer, asked, arenas, this::release));
-    } finally {
-      queries.remove(key);
-      dealtWith.complete(null);
-    }
+    return queries.findAndWait(names, query);
   }
 
   /**
@@ -299,16 +255,10 @@ public final class ManagerClient implements AutoCloseable {
       return;
     }
     try {
-      for (BlockLease lease : leases) {
-        var _ = lease.tryClose();
-      }
+      queries.close();
       if (connection.alive()) {
         // The Manager reads nothing behind CLOSE: no release of a lease that comes later either.
-        var _ =
-            connection.await(
-                CompletableFuture.allOf(queries.values().toArray(CompletableFuture[]::new)),
-                "close",
-                options.timeout());
+        var _ = connection.await(queries.allDealtWith(), "close", options.timeout());
         var _ = control("close", FrameKind.CLOSE, FrameKind.CLOSED, EMPTY);
       }
     } catch (TransportException e) {
@@ -316,42 +266,6 @@ public final class ManagerClient implements AutoCloseable {
     } finally {
       connection.end("this client was closed");
       plans.close();
-    }
-  }
-
-  private TransportException closedAlready() {
-    return new TransportException(
-        FaultCode.PEER_LOST,
-        "Manager behind " + socket + ": this client was closed; connect again");
-  }
-
-  private void releaseLate(Taken answer) {
-    if (answer.command().opcode() == Opcode.QUERY_ANSWER.wire()) {
-      release(answer.command().scalar0());
-    }
-  }
-
-  private BlockLease keep(BlockLease lease) {
-    leases.add(lease);
-    if (closed.get()) {
-      var _ = lease.tryClose();
-    }
-    return lease;
-  }
-
-  private void release(BlockLease lease) {
-    leases.remove(lease);
-    release(lease.id());
-  }
-
-  private void release(long lease) {
-    if (lease == 0 || !connection.alive()) {
-      return;
-    }
-    try {
-      connection.tell(Opcode.RELEASE, lease, 0);
-    } catch (TransportException e) {
-      // Whoever can not be told any more sees the end of this process.
     }
   }
 

@@ -10,7 +10,6 @@ import io.orbitkv.ffm.PidFd;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -73,20 +72,19 @@ final class RingCalls {
     return teller.isCurrentThread();
   }
 
-  /** A command whose answer completes a future; waits for room at most that long, ns. */
-  CompletableFuture<Taken> start(
-      Opcode opcode, byte[] descriptor, long scalar0, long scalar1, long roomNanos) {
+  /** A command whose answer completes its future; waits for room at most that long, ns. */
+  RingCall start(Opcode opcode, byte[] descriptor, long scalar0, long scalar1, long roomNanos) {
     RingCall call = new RingCall(ids.getAsLong(), RingCall.Kind.FUTURE);
     try {
       submit(call, opcode, descriptor, scalar0, scalar1, System.nanoTime() + roomNanos);
     } catch (TransportException e) {
       call.future().completeExceptionally(e);
     }
-    return call.future();
+    return call;
   }
 
   /**
-   * As {@link #start}, with its number.
+   * As {@link #start}, for one that must be known to be in the ring or not.
    *
    * @throws SaveNotSubmitted if the command is proven not to be in the ring
    */

@@ -88,11 +88,26 @@ public final class Mapping implements AutoCloseable {
    * @throws NativeException if memory is short, or EINVAL on a kernel before 5.14
    */
   public void populate() {
-    advise(
-        protection == Protection.READ
-            ? MemoryCalls.MADV_POPULATE_READ
-            : MemoryCalls.MADV_POPULATE_WRITE,
-        "MADV_POPULATE");
+    advise(populateAdvice(), "MADV_POPULATE");
+  }
+
+  /**
+   * As {@link #populate()}, of a part.
+   *
+   * @param offset where it begins, a multiple of the page size
+   * @throws IndexOutOfBoundsException if it is not inside
+   */
+  public void populate(long offset, long bytes) {
+    int result = MemoryCalls.madvise(range.asSlice(offset, bytes), populateAdvice());
+    if (result < 0) {
+      throw failed("MADV_POPULATE", result);
+    }
+  }
+
+  private int populateAdvice() {
+    return protection == Protection.READ
+        ? MemoryCalls.MADV_POPULATE_READ
+        : MemoryCalls.MADV_POPULATE_WRITE;
   }
 
   /**

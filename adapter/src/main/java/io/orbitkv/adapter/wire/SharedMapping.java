@@ -1,6 +1,7 @@
 package io.orbitkv.adapter.wire;
 
 import io.orbitkv.ffm.Mapping;
+import io.orbitkv.ffm.NativeException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * them has left. Thread-safe; owns the mapping.
  */
 public final class SharedMapping {
+  private static final long PIECE_BYTES = 64 << 20;
+
   private final Mapping mapping;
   private final ReentrantLock lock = new ReentrantLock();
   private int inside;
@@ -57,6 +60,25 @@ public final class SharedMapping {
       lock.unlock();
     }
     unmap();
+  }
+
+  /**
+   * Makes all of it present, so that no copy has to; ends early once it is closed, or if the kernel
+   * will not. May take long: for a thread of its own.
+   */
+  public void populate() {
+    for (long offset = 0; offset < bytes(); offset += PIECE_BYTES) {
+      if (enter() == null) {
+        return;
+      }
+      try {
+        mapping.populate(offset, Math.min(PIECE_BYTES, bytes() - offset));
+      } catch (NativeException _) {
+        return;
+      } finally {
+        leave();
+      }
+    }
   }
 
   /**

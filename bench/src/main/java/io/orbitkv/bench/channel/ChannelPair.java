@@ -14,6 +14,11 @@ final class ChannelPair implements AutoCloseable {
   private static final double STEADY_SPREAD = 1.05;
   private static final long LONGEST_WARM_UP_NANOS = TimeUnit.SECONDS.toNanos(8);
 
+  /** A side that sleeps runs other code, which is compiled once it has run some thousand times. */
+  private static final int SLEEPING_PACE_MICROS = 100;
+
+  private static final double SLEEPING_SECONDS = 2;
+
   private final ChannelClient kind;
   private final EndProcess client;
   private final long clientPid;
@@ -53,17 +58,23 @@ final class ChannelPair implements AutoCloseable {
     return serverPid;
   }
 
-  /** Pins both and does it unmeasured, until a median is like the two before it, or for 8 s. */
+  /**
+   * Pins both and does it unmeasured: one after the other until a median is like the two before it,
+   * or for 8 s, then for 2 s so that both sleep in between.
+   */
   void warmUp(Cores cores) {
     pin(cores, cores.allow(Placement.TWO_CORES) ? Placement.TWO_CORES : Placement.ONE_CORE);
     double[] last = new double[STEADY_SLICES];
     long start = System.nanoTime();
-    for (int slice = 0; System.nanoTime() - start < LONGEST_WARM_UP_NANOS; slice++) {
+    boolean steady = false;
+    for (int slice = 0; !steady && System.nanoTime() - start < LONGEST_WARM_UP_NANOS; slice++) {
       last[slice % STEADY_SLICES] = ask(0, SLICE_SECONDS).p50();
-      if (slice >= STEADY_SLICES && isSteady(last)) {
-        return;
-      }
+      steady = slice >= STEADY_SLICES && isSteady(last);
     }
+    if (kind.allows(Placement.ONE_CORE)) {
+      pin(cores, Placement.ONE_CORE);
+    }
+    var _ = ask(SLEEPING_PACE_MICROS, SLEEPING_SECONDS);
   }
 
   private static boolean isSteady(double[] medians) {

@@ -176,17 +176,21 @@ final class Greeting {
     }
     Fd received = frame.descriptors().getFirst();
     Fd own = received.duplicate();
+    boolean adopted = false;
     try {
       PidFd pidFd = PidFd.adopt(own);
-      if (peer.pid() > 0 && pidFd.pid() == peer.pid()) {
+      adopted = peer.pid() > 0 && pidFd.pid() == peer.pid();
+      if (adopted) {
         return pidFd;
       }
     } catch (IllegalArgumentException e) {
-      own.close();
       throw new TransportException(
           FaultCode.INVALID, "HELLO's descriptor is not a pidfd; send one of pidfd_open", e);
+    } finally {
+      if (!adopted) {
+        own.close();
+      }
     }
-    own.close();
     throw new TransportException(
         FaultCode.DENIED,
         "HELLO's pidfd is not of process "

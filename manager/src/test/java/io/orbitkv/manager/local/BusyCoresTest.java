@@ -9,6 +9,7 @@ import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.QueryOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -50,7 +51,7 @@ final class BusyCoresTest {
         });
   }
 
-  /** Half of them one after another, half of them many at once. */
+  /** Half of them one after another, which are timed, half of them many at once. */
   private static void busy(Path directory, int requests) throws Exception {
     AtomicBoolean done = new AtomicBoolean();
     List<Thread> hogs = new ArrayList<>();
@@ -65,12 +66,15 @@ final class BusyCoresTest {
                     }
                   }));
     }
+    long[] took = new long[requests / 2];
     try {
       with(
           directory,
           client -> {
-            for (int i = 0; i < requests / 2; i++) {
+            for (int i = 0; i < took.length; i++) {
+              long begun = System.nanoTime();
               client.ping();
+              took[i] = System.nanoTime() - begun;
             }
             pipelined(client, requests / 2);
           });
@@ -80,6 +84,16 @@ final class BusyCoresTest {
         hog.join();
       }
     }
+    Arrays.sort(took);
+    System.out.println(
+        "BusyCoresTest, "
+            + took.length
+            + " pings beside a busy thread per core, us: p50 "
+            + took[took.length / 2] / 1_000
+            + ", p99.9 "
+            + took[(int) (took.length * 0.999)] / 1_000
+            + ", worst "
+            + took[took.length - 1] / 1_000);
   }
 
   private static void pipelined(ManagerClient client, int requests) throws Exception {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.orbitkv.adapter.ManagerClient;
 import io.orbitkv.adapter.Role;
 import io.orbitkv.adapter.ring.RingConsumer.Taken;
+import io.orbitkv.adapter.ring.RingLayout;
 import io.orbitkv.adapter.wire.Command;
 import io.orbitkv.adapter.wire.Cursor;
 import io.orbitkv.adapter.wire.Names;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PlanCommandsTest {
   private static final long DEADLINE = TimeUnit.SECONDS.toNanos(20);
   private static final byte[] NONE = new byte[0];
+  private static final long PROMISE_TO_ONE = 4 | 1 << 8;
 
   @TempDir private Path folder;
 
@@ -86,6 +88,34 @@ class PlanCommandsTest {
       Command late = channel.command(Opcode.RESTORE, 8, restore, lease, 77);
       assertThat(late.scalar1()).as("also when it has ended").isEqualTo(first.scalar1());
       assertThat(Site.planHolds(client)).isZero();
+    } finally {
+      manager.shutdown();
+    }
+  }
+
+  // Guard: SessionPlans.neverTold behind a revision. Without it nobody knows the plan's name, and
+  // its block stays pinned until this process has exited.
+  @Test
+  void aRevisedPlanWhoseAnswerNeverGotInIsCancelled() {
+    Path socket = folder.resolve("m.sock");
+    Manager manager = Site.manager(socket);
+    try (ManagerClient client = Site.client(socket, Role.TOOL)) {
+      Site.publish(client, 0, 2, Site.BLOCK);
+      try (Channel channel = Channel.open(socket)) {
+        byte[] names = Names.encode(Site.names(2));
+        Command plan = channel.command(Opcode.QUERY, 1, names, DEADLINE, PROMISE_TO_ONE);
+        assertThat(plan.opcode()).isEqualTo(Opcode.PLAN.wire());
+        for (int i = 0; i < RingLayout.ENTRIES; i++) {
+          channel.sendCommand(Opcode.PING, 2 + i, NONE, 0, 0);
+        }
+        byte[] revision = new byte[8];
+        revision[0] = 1;
+        channel.sendCommand(
+            Opcode.REVISE, 2 + RingLayout.ENTRIES, revision, plan.scalar0(), plan.scalar1());
+        Site.await("it is revised", () -> Site.planHolds(client) == 1);
+      }
+      Site.await("the revised one is cancelled", () -> Site.planHolds(client) == 0);
+      assertThat(Site.openPlans(client)).isZero();
     } finally {
       manager.shutdown();
     }

@@ -23,6 +23,7 @@ final class TestCalls {
   static final int FALLOC_PUNCH_HOLE = 2;
   static final int MADV_REMOVE = 9;
   private static final int EX_SIGNALED = 128;
+  private static final int RLIMIT_NOFILE = 7;
 
   /** The same on every processor. */
   private static final long SYS_PIDFD_GETFD = 438;
@@ -46,6 +47,10 @@ final class TestCalls {
       captured("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT));
   private static final MethodHandle MPROTECT =
       captured("mprotect", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+  private static final MethodHandle GETRLIMIT =
+      captured("getrlimit", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+  private static final MethodHandle SETRLIMIT =
+      captured("setrlimit", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
   private static final MethodHandle MADVISE =
       captured("madvise", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
 
@@ -145,6 +150,23 @@ final class TestCalls {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment state = arena.allocate(STATE);
       return orErrno(state, (int) MADVISE.invokeExact(state, range, range.byteSize(), advice));
+    }
+  }
+
+  /** Sets how many descriptors this process may have; the number before. */
+  static long limitDescriptors(long most) throws Throwable {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      MemorySegment limit = arena.allocate(JAVA_LONG, 2); // struct rlimit: soft, hard
+      if ((int) GETRLIMIT.invokeExact(state, RLIMIT_NOFILE, limit) != 0) {
+        throw new AssertionError("getrlimit");
+      }
+      long before = limit.get(JAVA_LONG, 0);
+      limit.set(JAVA_LONG, 0, most);
+      if ((int) SETRLIMIT.invokeExact(state, RLIMIT_NOFILE, limit) != 0) {
+        throw new AssertionError("setrlimit");
+      }
+      return before;
     }
   }
 }
