@@ -126,27 +126,36 @@ final class LaneReceiver {
    * most until the deadline of System.nanoTime(), an interrupt, or the end of the connection.
    */
   void receiveFor(TcpTicket ticket, long deadlineNanos) {
-    // A callback that waits for another ticket has the receiver already, in the midst of a step.
-    if (receiver.isHeldByCurrentThread() || !receiver.tryLock()) {
-      return;
-    }
-    try {
-      LaneConnection current = open;
-      if (current != null) {
-        receiveFor(current, ticket, deadlineNanos);
+    boolean told = true;
+    // Who has let go to tell others goes on: nobody else knows that its own reply is still to come.
+    while (told && isDue(ticket, deadlineNanos)) {
+      // A callback that waits for another ticket has the receiver already, in the midst of a step.
+      if (receiver.isHeldByCurrentThread() || !receiver.tryLock()) {
+        return;
       }
-    } finally {
-      polling.dropped();
-      unlockAndTell();
+      try {
+        LaneConnection current = open;
+        if (current != null) {
+          receiveFor(current, ticket, deadlineNanos);
+        }
+      } finally {
+        polling.dropped();
+        told = unlockAndTell();
+      }
     }
     passOn();
   }
 
   /** No callback runs under the receiver: it may be long, and others may want to receive. */
-  private void unlockAndTell() {
+  private boolean unlockAndTell() {
     List<TcpTicket> settled = replies.takeSettled();
     receiver.unlock();
+    if (settled.isEmpty()) {
+      return false;
+    }
+    passOn();
     settled.forEach(TcpTicket::tell);
+    return true;
   }
 
   private void receiveFor(LaneConnection current, TcpTicket ticket, long deadlineNanos) {
@@ -198,9 +207,12 @@ final class LaneReceiver {
   }
 
   private boolean goesOn(TcpTicket ticket, long deadlineNanos) {
+    return !replies.hasSettled() && isDue(ticket, deadlineNanos);
+  }
+
+  private boolean isDue(TcpTicket ticket, long deadlineNanos) {
     return lane.load() > 0
         && !ticket.isSettled()
-        && !replies.hasSettled()
         && !Thread.currentThread().isInterrupted()
         && System.nanoTime() - deadlineNanos < 0;
   }

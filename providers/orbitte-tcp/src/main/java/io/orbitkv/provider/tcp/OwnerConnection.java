@@ -210,6 +210,9 @@ final class OwnerConnection implements Runnable, ReplyConnection {
     while (input.next(frame, small)) {
       if (frame.isWord()) {
         heed();
+        if (onlyWords) {
+          acknowledge(header);
+        }
         continue;
       }
       if (onlyWords) {
@@ -305,6 +308,12 @@ final class OwnerConnection implements Runnable, ReplyConnection {
       throw new ProtocolException(FaultCode.DENIED, "a word on the grant of another");
     }
     hold.said(frame.requestId(), this);
+  }
+
+  /** The end of a connection proves to nobody that a word has come. */
+  private void acknowledge(MemorySegment header) {
+    ReplyHeader.writeData(header, frame.requestId(), engine.epoch(), 0, false);
+    stream.sendFully(header, 0, Wire.REPLY_HEADER_BYTES);
   }
 
   private void resolve(TcpSourceHold hold) throws ReadRefusedException {

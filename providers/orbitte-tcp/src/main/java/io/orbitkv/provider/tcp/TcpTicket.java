@@ -266,13 +266,16 @@ final class TcpTicket implements Ticket {
     return home.get() == lane && waiting.get() != null;
   }
 
-  /** Wakes the thread that waits, so that it receives or sees the outcome; false if none does. */
+  /**
+   * Wakes another thread that waits, so that it receives or sees the outcome; false if none does.
+   */
   boolean wakeWaiting() {
     Thread thread = waiting.get();
-    if (thread != null && thread != Thread.currentThread()) {
-      LockSupport.unpark(thread);
+    if (thread == null || thread == Thread.currentThread()) {
+      return false;
     }
-    return thread != null;
+    LockSupport.unpark(thread);
+    return true;
   }
 
   @Override

@@ -4,7 +4,6 @@ import io.orbitkv.api.Epoch;
 import io.orbitkv.api.FaultCode;
 import io.orbitkv.ffm.Errno;
 import io.orbitkv.ffm.NativeException;
-import io.orbitkv.ffm.Shutdown;
 import io.orbitkv.ffm.TcpStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -231,21 +230,33 @@ final class WordCarrier {
           ReadFrame.writeWord(buffer, (long) j * Wire.WORD_BYTES, words.get(i + j));
         }
         stream.sendFully(buffer, 0, (long) count * Wire.WORD_BYTES);
+        Result result = acknowledged(words.subList(i, i + count), stream, buffer);
+        if (result != Result.TAKEN) {
+          return result;
+        }
       }
-      stream.shutdown(Shutdown.WRITE);
-      // The owner closes when it has taken what came before the end of the stream.
-      long count = stream.receive(buffer, 0, Wire.REPLY_HEADER_BYTES, true);
-      if (count == 0) {
-        return Result.TAKEN;
-      }
-      if (count < Wire.REPLY_HEADER_BYTES) {
-        return failed("the owner's answer is cut off");
-      }
-      ReplyHeader end = new ReplyHeader();
-      end.decode(buffer, owner);
-      boolean ended = end.kind() == Wire.KIND_END && end.fault() == FaultCode.CLOSING;
-      return ended ? Result.OWNER_ENDED : failed("the owner refuses them: " + end.fault());
+      return Result.TAKEN;
     }
+  }
+
+  private Result acknowledged(List<Word> words, TcpStream stream, MemorySegment buffer)
+      throws ProtocolException {
+    ReplyHeader reply = new ReplyHeader();
+    for (Word word : words) {
+      if (stream.receive(buffer, 0, Wire.REPLY_HEADER_BYTES, true) < Wire.REPLY_HEADER_BYTES) {
+        return failed("the connection ended before the owner had taken them");
+      }
+      reply.decode(buffer, owner);
+      if (reply.kind() == Wire.KIND_END && reply.fault() == FaultCode.CLOSING) {
+        return Result.OWNER_ENDED;
+      }
+      if (reply.kind() != Wire.KIND_DATA
+          || reply.requestId() != word.requestId()
+          || reply.payloadBytes() != 0) {
+        return failed("the owner refuses them: " + reply.fault());
+      }
+    }
+    return Result.TAKEN;
   }
 
   private Result refused(NativeException why) {

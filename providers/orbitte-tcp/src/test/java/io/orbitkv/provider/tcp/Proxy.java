@@ -8,8 +8,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -24,6 +26,7 @@ final class Proxy implements AutoCloseable {
   private long allowance = Long.MAX_VALUE;
   private long forwarded;
   private long changed = -1;
+  private final AtomicBoolean losing = new AtomicBoolean();
 
   Proxy(Transport owner) throws IOException {
     target = owner.endpoint();
@@ -48,6 +51,11 @@ final class Proxy implements AutoCloseable {
     synchronized (lock) {
       changed = number;
     }
+  }
+
+  /** Takes the next words for the owner, and ends their connection in order. */
+  void loseWords() {
+    losing.set(true);
   }
 
   /** Connections so far. */
@@ -79,12 +87,34 @@ final class Proxy implements AutoCloseable {
         owner.setTcpNoDelay(true);
         sockets.add(requester);
         sockets.add(owner);
-        start(() -> forward(requester, owner, false));
+        start(() -> greet(requester, owner));
         start(() -> forward(owner, requester, true));
       }
     } catch (IOException e) {
       // Closed.
     }
+  }
+
+  private void greet(Socket requester, Socket owner) {
+    try {
+      InputStream in = requester.getInputStream();
+      byte[] preface = in.readNBytes(Wire.PREFACE_BYTES);
+      owner.getOutputStream().write(preface);
+      boolean words =
+          preface.length == Wire.PREFACE_BYTES
+              && (ByteBuffer.wrap(preface).getInt(16) & Wire.FEATURE_ONLY_WORDS) != 0;
+      if (words && losing.compareAndSet(true, false)) {
+        var _ = in.readNBytes(Wire.WORD_BYTES);
+        requester.shutdownOutput();
+        var _ = in.readAllBytes();
+        closeQuietly(requester);
+        closeQuietly(owner);
+        return;
+      }
+    } catch (IOException e) {
+      // Cut; seen again below.
+    }
+    forward(requester, owner, false);
   }
 
   private void forward(Socket from, Socket to, boolean limited) {

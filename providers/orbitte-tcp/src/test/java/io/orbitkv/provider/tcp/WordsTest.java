@@ -115,6 +115,29 @@ class WordsTest {
     }
   }
 
+  // Guard: WordCarrier.acknowledged; the end of the connection was taken for an answer, and the
+  // owner
+  // kept the block for ever.
+  @Test
+  void aWordIsTakenWhenTheOwnerSaysSo() throws IOException {
+    try (Host owner = owner();
+        Proxy proxy = new Proxy(owner.transport);
+        Host requester = Host.open("connections", "1")) {
+      SourceHold hold = owner.admitWhole(requester, owner.filled(BYTES, 7));
+      Peer peer = connect(requester, owner, proxy);
+      proxy.allow(20 << 20);
+      Ticket ticket = read(requester, peer, hold, requester.registered(BYTES));
+      Await.until("stalled", () -> proxy.forwarded() == 20 << 20);
+      proxy.loseWords();
+      proxy.cut();
+      proxy.allow(Long.MAX_VALUE);
+      assertThat(Host.outcome(ticket)).isInstanceOf(Outcome.Failed.class);
+      hold.revoke();
+      assertThat(owner.spend(hold)).isEqualTo(Evidence.PEER_RECEIPT);
+      Await.until("nothing is owed", () -> owing(requester) == 0);
+    }
+  }
+
   @Test
   void wordsWaitForAThread() throws IOException {
     try (Host owner = owner();
