@@ -21,6 +21,7 @@ final class AnswerRing {
   private final RingMemory memory;
   private final RingConsumer answers;
   private final @Nullable PidFd manager;
+  private final RingWait wait = new RingWait();
   private final Poll poll = new Poll(2);
 
   /**
@@ -49,7 +50,7 @@ final class AnswerRing {
 
   /** Polls for a bounded time; whether there is an answer, or the wait is over. */
   boolean poll(BooleanSupplier over) {
-    return RingWait.poll(() -> answers.ready() || over.getAsBoolean());
+    return wait.poll(() -> answers.ready() || over.getAsBoolean());
   }
 
   /**

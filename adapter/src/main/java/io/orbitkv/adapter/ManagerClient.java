@@ -72,14 +72,21 @@ public final class ManagerClient implements AutoCloseable {
     ManagerClient client = new ManagerClient(socket, applied, bootstrap);
     client.connection.start();
     if (applied.role() == Role.WORKER) {
-      List<SharedMapping> arenas = bootstrap.arenas();
+      populate(socket, bootstrap.arenas());
+    }
+    return client;
+  }
+
+  private static void populate(Path socket, List<SharedMapping> arenas) {
+    try {
       var _ =
           Thread.ofPlatform()
               .daemon()
               .name("orbitkv-client-populate " + socket.getFileName())
               .start(() -> arenas.forEach(SharedMapping::populate));
+    } catch (OutOfMemoryError _) {
+      // No thread is to be had: the copies map what they read.
     }
-    return client;
   }
 
   /**

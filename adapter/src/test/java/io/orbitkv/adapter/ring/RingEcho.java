@@ -25,17 +25,18 @@ final class RingEcho {
   }
 
   static void echo(MemorySegment memory, long count) {
+    RingWait wait = new RingWait();
     RingConsumer requests = new RingConsumer(memory, RingLayout.REQUESTS);
     RingProducer answers = new RingProducer(memory, RingLayout.ANSWERS, new Epoch(1, 2));
     for (long done = 0; done < count; done++) {
       Taken taken = requests.take();
       while (taken == null) {
-        boolean _ = RingWait.poll(requests::ready);
+        boolean _ = wait.poll(requests::ready);
         taken = requests.take();
       }
       long id = taken.command().requestId();
       while (!answers.offer(Opcode.PONG, id, taken.command().scalar0(), 0, taken.descriptor())) {
-        boolean _ = RingWait.poll(() -> false);
+        boolean _ = wait.poll(() -> false);
       }
     }
   }

@@ -298,6 +298,7 @@ final class RingTest {
             .start();
     try {
       RingConsumer answers = new RingConsumer(memory, RingLayout.ANSWERS);
+      RingWait wait = new RingWait();
       long given = 0;
       for (long taken = 0; taken < count; ) {
         int length = (int) (given % 900);
@@ -306,7 +307,7 @@ final class RingTest {
           continue;
         }
         assertThat(echo.isAlive() || answers.ready()).isTrue();
-        boolean _ = RingWait.poll(answers::ready);
+        boolean _ = wait.poll(answers::ready);
         for (Taken answer = answers.take(); answer != null; answer = answers.take()) {
           taken++;
           assertThat(answer.command().requestId()).isEqualTo(taken);

@@ -53,6 +53,7 @@ final class SessionRing {
   private final RingProducer answers;
   private final LateAnswers late;
   private final EventFd wake;
+  private final RingWait polling = new RingWait();
   private final Poll poll = new Poll(2);
   private final Thread thread;
   private long stopAt = -1;
@@ -238,7 +239,7 @@ final class SessionRing {
   private void waitForWork(boolean worked) {
     if (worked) {
       workEnded = System.nanoTime();
-      if (brisk ? RingWait.poll(this::due) : yieldOnce()) {
+      if (brisk ? polling.poll(this::due) : yieldOnce()) {
         return;
       }
     }
