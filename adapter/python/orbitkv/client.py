@@ -424,7 +424,7 @@ class Client:
         for entry in entries:
             if entry.name_index >= len(names):
                 raise Corrupt(f"Manager's answer: block {entry.name_index} of {len(names)}")
-            blocks.append(Block(entry.name_index, BlockName(*names[entry.name_index]), entry.size, entry.origin == 2))
+            blocks.append(Block(entry.name_index, BlockName(*names[entry.name_index]), entry.size, entry.fetched))
         return blocks
 
     def lease(self, call: Call, names: Sequence[Name]) -> Lease:

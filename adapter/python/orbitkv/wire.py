@@ -369,6 +369,9 @@ def _end(what: str, descriptor: bytes, at: int) -> None:
         raise Corrupt(f"{what}: {len(descriptor) - at} bytes behind the end")
 
 
+_FETCHED = 2
+
+
 class BlockEntry(NamedTuple):
     """One block of a query's answer: where it is, and which of the names asked for."""
 
@@ -378,6 +381,11 @@ class BlockEntry(NamedTuple):
     offset: int
     size: int
     generation: int
+
+    @property
+    def fetched(self) -> bool:
+        """Whether it came from a peer for this query."""
+        return self.origin == _FETCHED
 
 
 def encode_blocks(entries: Sequence[BlockEntry]) -> bytes:

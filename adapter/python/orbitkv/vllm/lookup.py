@@ -11,7 +11,6 @@ from orbitkv import Client, OrbitKVError, wire
 
 GRACE_SECONDS = 0.03
 """A Manager answers at the deadline; one that is frozen does not."""
-_FROM_PEER = 2
 BUSY_SECONDS, NAP_SECONDS = 0.0005, 0.0002
 
 
@@ -55,7 +54,7 @@ class Probe:
             if call.fault is not None:
                 return False
             entries = wire.decode_blocks(call.result().descriptor)
-            brought = brought and any(entry.origin == _FROM_PEER for entry in entries)
+            brought = brought and any(entry.fetched for entry in entries)
         # Its Manager gave up on the peer, perhaps: when, nobody has seen.
         return brought or (bool(self._calls) and time.monotonic() < self._began + 0.95 * self._soon)
 

@@ -100,7 +100,8 @@ final class OwnerConnection implements Runnable, ReplyConnection {
         if (greet(header)) {
           serve(input, header);
           if (service.closed()) {
-            throw new ProtocolException(FaultCode.CLOSING, "this owner has ended");
+            reason = "this owner has ended";
+            end(input, header, FaultCode.CLOSING);
           }
         } else {
           reason = "no preface came within " + Engine.CONNECT_MILLIS + " ms";

@@ -78,8 +78,9 @@ final class OwnerService {
   }
 
   /**
-   * Ends listener and connections; each has a moment to tell its requester that this owner has
-   * ended. Does not wait for their threads.
+   * Ends listener and connections. Waits a quarter of a second at most, in which each can tell its
+   * requester that this owner has ended; then it ends them as they are, and their threads are the
+   * engine's to join.
    */
   void close() {
     closed = true;

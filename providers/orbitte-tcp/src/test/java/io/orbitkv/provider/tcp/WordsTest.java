@@ -51,28 +51,44 @@ class WordsTest {
         proxy.endpoint(), owner.transport.epoch(), owner.transport.peerBytes());
   }
 
-  @Test
-  void aClosedPeersWordsAreStillSaid() throws IOException {
-    try (Host owner = owner();
-        Proxy proxy = new Proxy(owner.transport);
-        Host requester = Host.open("connections", "1")) {
-      SourceHold hold = owner.admitWhole(requester, owner.filled(BYTES, 7));
-      Peer peer = connect(requester, owner, proxy);
+  /** A READ whose reply goes by reference, and comes to a halt on its way. */
+  private static final class Stalled implements AutoCloseable {
+    final Host owner = owner();
+    final Proxy proxy = new Proxy(owner.transport);
+    final Host requester = Host.open("connections", "1");
+    final SourceHold hold = owner.admitWhole(requester, owner.filled(BYTES, 7));
+    final Peer peer = connect(requester, owner, proxy);
+    final Ticket ticket;
+
+    Stalled() throws IOException {
       proxy.allow(20 << 20);
-      Ticket ticket = read(requester, peer, hold, requester.registered(BYTES));
+      ticket = read(requester, peer, hold, requester.registered(BYTES));
       Await.until("a reply", () -> owner.context.meter("referred_bytes") > 0);
       Await.until("stalled", () -> proxy.forwarded() == 20 << 20);
-      peer.close();
-      assertThat(Host.outcome(ticket)).isInstanceOf(Outcome.Failed.class);
-      Await.until("owed", () -> owing(requester) == 1);
-      hold.revoke();
+    }
+
+    @Override
+    public void close() throws IOException {
+      requester.close();
+      proxy.close();
+      owner.close();
+    }
+  }
+
+  @Test
+  void aClosedPeersWordsAreStillSaid() throws IOException {
+    try (Stalled stalled = new Stalled()) {
+      stalled.peer.close();
+      assertThat(Host.outcome(stalled.ticket)).isInstanceOf(Outcome.Failed.class);
+      Await.until("owed", () -> owing(stalled.requester) == 1);
+      stalled.hold.revoke();
       // Longer than a try: the first one fails. Guard: the retry in WordCarrier.goesOn; a closed
       // peer had one try, and then the owner kept the block for ever.
-      Await.until("a second try", () -> proxy.accepted() >= 3);
-      assertThat(hold.drain()).isEmpty();
-      proxy.allow(Long.MAX_VALUE);
-      assertThat(owner.spend(hold)).isEqualTo(Evidence.PEER_RECEIPT);
-      Await.until("nothing is owed", () -> owing(requester) == 0);
+      Await.until("a second try", () -> stalled.proxy.accepted() >= 3);
+      assertThat(stalled.hold.drain()).isEmpty();
+      stalled.proxy.allow(Long.MAX_VALUE);
+      assertThat(stalled.owner.spend(stalled.hold)).isEqualTo(Evidence.PEER_RECEIPT);
+      Await.until("nothing is owed", () -> owing(stalled.requester) == 0);
     }
   }
 
@@ -115,68 +131,46 @@ class WordsTest {
     }
   }
 
-  // Guard: WordCarrier.acknowledged; the end of the connection was taken for an answer, and the
-  // owner
-  // kept the block for ever.
+  // Guard: WordCarrier.acknowledged; the end of the connection would be taken for an answer, and
+  // the owner keep the block for ever.
   @Test
   void aWordIsTakenWhenTheOwnerSaysSo() throws IOException {
-    try (Host owner = owner();
-        Proxy proxy = new Proxy(owner.transport);
-        Host requester = Host.open("connections", "1")) {
-      SourceHold hold = owner.admitWhole(requester, owner.filled(BYTES, 7));
-      Peer peer = connect(requester, owner, proxy);
-      proxy.allow(20 << 20);
-      Ticket ticket = read(requester, peer, hold, requester.registered(BYTES));
-      Await.until("stalled", () -> proxy.forwarded() == 20 << 20);
-      proxy.loseWords();
-      proxy.cut();
-      proxy.allow(Long.MAX_VALUE);
-      assertThat(Host.outcome(ticket)).isInstanceOf(Outcome.Failed.class);
-      hold.revoke();
-      assertThat(owner.spend(hold)).isEqualTo(Evidence.PEER_RECEIPT);
-      Await.until("nothing is owed", () -> owing(requester) == 0);
+    try (Stalled stalled = new Stalled()) {
+      stalled.proxy.loseWords();
+      stalled.proxy.cut();
+      stalled.proxy.allow(Long.MAX_VALUE);
+      assertThat(Host.outcome(stalled.ticket)).isInstanceOf(Outcome.Failed.class);
+      stalled.hold.revoke();
+      assertThat(stalled.owner.spend(stalled.hold)).isEqualTo(Evidence.PEER_RECEIPT);
+      Await.until("nothing is owed", () -> owing(stalled.requester) == 0);
     }
   }
 
   @Test
   void wordsWaitForAThread() throws IOException {
-    try (Host owner = owner();
-        Proxy proxy = new Proxy(owner.transport);
-        Host requester = Host.open("connections", "1")) {
-      SourceHold hold = owner.admitWhole(requester, owner.filled(BYTES, 7));
-      Peer peer = connect(requester, owner, proxy);
-      proxy.allow(20 << 20);
-      Ticket ticket = read(requester, peer, hold, requester.registered(BYTES));
-      Await.until("stalled", () -> proxy.forwarded() == 20 << 20);
+    try (Stalled stalled = new Stalled()) {
       AtomicInteger refused = new AtomicInteger(2);
-      requester.context.refused.put("words", refused);
-      proxy.cut();
-      proxy.allow(Long.MAX_VALUE);
-      assertThat(Host.outcome(ticket)).isInstanceOf(Outcome.Failed.class);
-      hold.revoke();
+      stalled.requester.context.refused.put("words", refused);
+      stalled.proxy.cut();
+      stalled.proxy.allow(Long.MAX_VALUE);
+      assertThat(Host.outcome(stalled.ticket)).isInstanceOf(Outcome.Failed.class);
+      stalled.hold.revoke();
       // Guard: engine.after in WordCarrier.start, where no thread could be started.
-      assertThat(owner.spend(hold)).isEqualTo(Evidence.PEER_RECEIPT);
+      assertThat(stalled.owner.spend(stalled.hold)).isEqualTo(Evidence.PEER_RECEIPT);
       assertThat(refused).hasNegativeValue();
     }
   }
 
   @Test
   void wordsAreOwedWhereThereIsNoThreadForTheNextConnection() throws IOException {
-    try (Host owner = owner();
-        Proxy proxy = new Proxy(owner.transport);
-        Host requester = Host.open("connections", "1")) {
-      SourceHold hold = owner.admitWhole(requester, owner.filled(BYTES, 7));
-      Peer peer = connect(requester, owner, proxy);
-      proxy.allow(20 << 20);
-      Ticket ticket = read(requester, peer, hold, requester.registered(BYTES));
-      Await.until("stalled", () -> proxy.forwarded() == 20 << 20);
-      requester.context.refused.put("read", new AtomicInteger(1));
-      proxy.cut();
-      proxy.allow(Long.MAX_VALUE);
-      assertThat(Host.outcome(ticket)).isInstanceOf(Outcome.Failed.class);
-      hold.revoke();
+    try (Stalled stalled = new Stalled()) {
+      stalled.requester.context.refused.put("read", new AtomicInteger(1));
+      stalled.proxy.cut();
+      stalled.proxy.allow(Long.MAX_VALUE);
+      assertThat(Host.outcome(stalled.ticket)).isInstanceOf(Outcome.Failed.class);
+      stalled.hold.revoke();
       // Guard: the place of words.owe in Lane.down, before peer.down, which throws here.
-      assertThat(owner.spend(hold)).isEqualTo(Evidence.PEER_RECEIPT);
+      assertThat(stalled.owner.spend(stalled.hold)).isEqualTo(Evidence.PEER_RECEIPT);
     }
   }
 
