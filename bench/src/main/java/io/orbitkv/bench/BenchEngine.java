@@ -79,8 +79,10 @@ final class BenchEngine implements AutoCloseable {
     Fd memfd = Memfd.create("orbitkv-bench", poolBytes);
     try {
       Memfd.addSeals(memfd, Memfd.F_SEAL_SHRINK | Memfd.F_SEAL_GROW);
-      Mapping pool = Mapping.map(memfd, 0, poolBytes, Protection.READ_WRITE, true);
+      Mapping pool = Mapping.map(memfd, 0, poolBytes, Protection.READ_WRITE, false);
       try {
+        // As a Manager's arena.
+        pool.populateHuge();
         pool.dontFork();
         Transport transport = provider.open(context);
         try {

@@ -33,7 +33,7 @@ final class LaneReceiver {
   private static final Logger log = LoggerFactory.getLogger(LaneReceiver.class);
 
   /** After so long without a thread that waits for a reply, the lane's own receives it. */
-  private static final long UNATTENDED_NANOS = 4_000_000;
+  private static final long UNATTENDED_NANOS = 20_000_000;
 
   /** A thread that waits for bytes looks after so long whether it is to end that, ns. */
   private static final long LOOK_NANOS = 16_000_000;

@@ -51,8 +51,14 @@ final class TcpPeer implements Peer {
   private final Deque<TcpTicket> smallQueue = new ArrayDeque<>();
 
   private final Deque<TcpTicket> bulkQueue = new ArrayDeque<>();
-  private volatile int queued;
   private boolean closed;
+
+  /** What {@link #wants} needs to know without the monitor. */
+  private volatile int queuedSmall;
+
+  private volatile int queuedBulk;
+  private volatile boolean smallUp;
+  private volatile boolean bulkUp;
 
   /** Tickets to be waited for by a thread, until it is believed again that all will be. */
   private volatile int doubts = 1;
@@ -197,7 +203,7 @@ final class TcpPeer implements Peer {
     for (int i = 0; i < states.length; i++) {
       if (states[i] == State.DOWN && (now - failedNanos[i] >= RETRY_NANOS || (alone && i == 0))) {
         engine.threads().start("read", lanes.get(i));
-        states[i] = State.CONNECTING;
+        become(i, State.CONNECTING);
       }
     }
   }
@@ -207,7 +213,25 @@ final class TcpPeer implements Peer {
   }
 
   private void count() {
-    queued = smallQueue.size() + bulkQueue.size();
+    queuedSmall = smallQueue.size();
+    queuedBulk = bulkQueue.size();
+  }
+
+  private void become(int lane, State state) {
+    states[lane] = state;
+    smallUp = hasLaneUp(true);
+    bulkUp = hasLaneUp(false);
+  }
+
+  /**
+   * Whether there may be a part for this lane. Asked before its lock is: a thread with a small READ
+   * holds that while it sends, and must not be waited for by one with bulk, nor the other way.
+   */
+  private boolean wants(Lane lane) {
+    boolean small = lane.forSmall();
+    int own = small ? queuedSmall : queuedBulk;
+    int other = small ? queuedBulk : queuedSmall;
+    return own > 0 || (other > 0 && !(small ? bulkUp : smallUp));
   }
 
   /** Takes the next part, of the ticket whose turn it is, for a lane; null if there is none. */
@@ -252,7 +276,7 @@ final class TcpPeer implements Peer {
 
   /** Sends while a lane has room: one part each in turn, the least loaded lane first. */
   void pump() {
-    if (queued == 0) {
+    if (queuedSmall + queuedBulk == 0) {
       return;
     }
     Lane first = lanes.get(0);
@@ -266,11 +290,11 @@ final class TcpPeer implements Peer {
 
   /** As {@link #pump()}, this lane first. */
   void pump(Lane first) {
-    boolean sent = queued > 0;
+    boolean sent = true;
     while (sent) {
-      sent = queued > 0 && first.sendOne();
+      sent = wants(first) && first.sendOne();
       for (Lane lane : lanes) {
-        if (lane != first && queued > 0 && lane.sendOne()) {
+        if (lane != first && wants(lane) && lane.sendOne()) {
           sent = true;
           lane.attend(awaited());
         }
@@ -281,7 +305,7 @@ final class TcpPeer implements Peer {
   /** A lane is up; in its thread. */
   void up(Lane lane) {
     synchronized (this) {
-      states[lanes.indexOf(lane)] = State.UP;
+      become(lanes.indexOf(lane), State.UP);
     }
     if (closed()) {
       lane.shutdown("the peer object was closed");
@@ -298,13 +322,13 @@ final class TcpPeer implements Peer {
   synchronized List<TcpTicket> down(Lane lane) {
     int index = lanes.indexOf(lane);
     boolean wasUp = states[index] == State.UP;
-    states[index] = State.DOWN;
+    become(index, State.DOWN);
     failedNanos[index] = engine.clock().getAsLong();
     boolean none = List.of(states).stream().allMatch(state -> state == State.DOWN);
     if (none && (!wasUp || closed)) {
       return takeQueued();
     }
-    if (queued > 0) {
+    if (queuedSmall + queuedBulk > 0) {
       connectLanes();
     }
     return List.of();

@@ -57,7 +57,7 @@ final class TcpTicket implements Ticket {
   /** Guarded by the peer's queue: what was not yet made a part of. */
   private final PieceCursor remote;
 
-  private final PieceCursor local;
+  private PieceCursor local;
   private long unplannedBytes;
 
   /** Guarded by this. */
@@ -136,8 +136,9 @@ final class TcpTicket implements Ticket {
 
   /** Makes the next part, of so many bytes at most, and fills in its entries. */
   Part plan(EntryList entries, long most, long requestId, long nowNanos) {
-    PieceCursor start = new PieceCursor(local);
-    long limit = new PieceCursor(local).advance(Wire.MAX_PIECES, Math.min(most, unplannedBytes));
+    PieceCursor start = local;
+    PieceCursor end = new PieceCursor(start);
+    long limit = end.advance(Wire.MAX_PIECES, Math.min(most, unplannedBytes));
     entries.clear();
     long bytes = 0;
     for (int i = 0; i < Wire.MAX_PIECES && bytes < limit; i++) {
@@ -146,10 +147,12 @@ final class TcpTicket implements Ticket {
       remote.advance(step);
       bytes += step;
     }
-    long moved = local.advance(Wire.MAX_PIECES, bytes);
-    if (moved != bytes) {
-      throw new IllegalStateException("the two sides of " + batch + " differ");
+    if (bytes < limit) {
+      // The remote side is of more pieces than the local one.
+      end = new PieceCursor(start);
+      end.advance(Wire.MAX_PIECES, bytes);
     }
+    local = end;
     unplannedBytes -= bytes;
     return new Part(this, requestId, start, bytes, entries.frameBytes(), nowNanos);
   }
