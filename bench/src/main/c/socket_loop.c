@@ -7,7 +7,8 @@
  *
  * A thread is one connection with one READ under way: a list of ranges out, the bytes of all of them back, straight
  * from and into the pools, in as few system calls as the kernel's 1,024 iovecs allow. Polling: both ends ask the socket
- * without sleeping until something is there. Blocks are random (STRIDE 0), or STRIDE bytes apart from a random start. */
+ * without sleeping until something is there. With SOCKET_LOOP_HUGE_PAGES=1 in the environment the pools are of huge
+ * pages (Linux 6.1, shared memory), as a Manager's. Blocks are random (STRIDE 0), or STRIDE bytes apart from a random start. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netdb.h>
@@ -29,6 +30,13 @@
 #define MAX_SAMPLES 1000000
 #define MAX_THREADS 64
 #define IOVECS 1024
+#define HUGE_PAGE (2UL << 20)
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 #define WORD 8
 #define GAMMA 0x9E3779B97F4A7C15ULL
 
@@ -357,8 +365,16 @@ static void allows(char *name) {
 
 static void make_pool(const char *bytes, int filled) {
   pool_bytes = strtoull(bytes, NULL, 10);
-  pool = mmap(NULL, pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  const char *huge = getenv("SOCKET_LOOP_HUGE_PAGES");
+  size_t align = huge && *huge == '1' ? HUGE_PAGE : 1;
+  char *room = mmap(NULL, pool_bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) fail("pool");
+  char *at = room + (align - (uintptr_t)room % align) % align;
+  int populate = align == 1 ? MAP_POPULATE : 0;
+  pool = mmap(at, pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED | populate, -1, 0);
   if (pool == MAP_FAILED) fail("pool");
+  if (align > 1 && (madvise(pool, pool_bytes, MADV_POPULATE_WRITE) || madvise(pool, pool_bytes, MADV_COLLAPSE)))
+    fail("huge pages");
   if (filled)
     for (uint64_t o = 0; o + WORD <= pool_bytes; o += WORD) *(uint64_t *)(pool + o) = word_at(o);
 }
