@@ -11,6 +11,7 @@
  * pages (Linux 6.1, shared memory), as a Manager's. Blocks are random (STRIDE 0), or STRIDE bytes apart from a random start. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -30,7 +31,6 @@
 #define MAX_SAMPLES 1000000
 #define MAX_THREADS 64
 #define IOVECS 1024
-#define HUGE_PAGE (2UL << 20)
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -363,18 +363,27 @@ static void allows(char *name) {
   if (fd >= 0) close(fd);
 }
 
+static void make_huge_pool(void) {
+  uint64_t huge = 0;
+  FILE *size = fopen("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "r");
+  if (!size || fscanf(size, "%" SCNu64, &huge) != 1 || huge == 0 || pool_bytes < huge) fail("size of huge pages");
+  fclose(size);
+  char *room = mmap(NULL, pool_bytes + huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) fail("pool");
+  char *at = room + (huge - (uintptr_t)room % huge) % huge;
+  pool = mmap(at, pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (pool == MAP_FAILED) fail("pool");
+  if (madvise(pool, pool_bytes, MADV_POPULATE_WRITE) || madvise(pool, pool_bytes, MADV_COLLAPSE)) fail("huge pages");
+}
+
 static void make_pool(const char *bytes, int filled) {
   pool_bytes = strtoull(bytes, NULL, 10);
   const char *huge = getenv("SOCKET_LOOP_HUGE_PAGES");
-  size_t align = huge && *huge == '1' ? HUGE_PAGE : 1;
-  char *room = mmap(NULL, pool_bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) fail("pool");
-  char *at = room + (align - (uintptr_t)room % align) % align;
-  int populate = align == 1 ? MAP_POPULATE : 0;
-  pool = mmap(at, pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED | populate, -1, 0);
+  if (huge && *huge == '1')
+    make_huge_pool();
+  else
+    pool = mmap(NULL, pool_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (pool == MAP_FAILED) fail("pool");
-  if (align > 1 && (madvise(pool, pool_bytes, MADV_POPULATE_WRITE) || madvise(pool, pool_bytes, MADV_COLLAPSE)))
-    fail("huge pages");
   if (filled)
     for (uint64_t o = 0; o + WORD <= pool_bytes; o += WORD) *(uint64_t *)(pool + o) = word_at(o);
 }

@@ -4,7 +4,6 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.orbitkv.api.spi.TransportProvider;
-import io.orbitkv.manager.CompilerThreads;
 import io.orbitkv.manager.Manager;
 import io.orbitkv.manager.ShutdownReport;
 import io.orbitkv.manager.config.ManagerConfiguration;
@@ -60,7 +59,6 @@ final class Serving {
       throw e;
     }
     serving.set(manager);
-    CompilerThreads.giveWay();
     out.println(ready(manager.describe()));
     out.flush();
     stop.await();

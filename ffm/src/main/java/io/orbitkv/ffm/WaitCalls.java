@@ -36,11 +36,6 @@ final class WaitCalls {
       Downcall.bindVariadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT);
   private static final MethodHandle SCHED_YIELD = Downcall.bindCritical("sched_yield", JAVA_INT);
 
-  private static final MethodHandle SETPRIORITY =
-      Downcall.bindCritical("setpriority", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
-  // sys/resource.h; of a thread, if its id is given
-  private static final int PRIO_PROCESS = 0;
-
   private WaitCalls() {}
 
   /** One ppoll; EINTR is the caller's, who knows the time that is left. */
@@ -113,15 +108,6 @@ final class WaitCalls {
     CallState own = CallState.own();
     try {
       int _ = (int) SCHED_YIELD.invokeExact(own.capture);
-    } catch (Throwable t) {
-      throw Downcall.rethrow(t);
-    }
-  }
-
-  static int setNiceness(int threadId, int nice) {
-    CallState own = CallState.own();
-    try {
-      return own.orErrno((int) SETPRIORITY.invokeExact(own.capture, PRIO_PROCESS, threadId, nice));
     } catch (Throwable t) {
       throw Downcall.rethrow(t);
     }

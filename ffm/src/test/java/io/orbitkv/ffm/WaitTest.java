@@ -3,14 +3,9 @@ package io.orbitkv.ffm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
@@ -142,46 +137,6 @@ class WaitTest {
   @Test
   void yieldReturns() {
     Cpu.yieldNow();
-  }
-
-  @Test
-  void aThreadGivesWayAloneAndOnlyMore() throws Exception {
-    int nobody = Integer.MAX_VALUE;
-    var inside =
-        CompletableFuture.supplyAsync(
-            () -> {
-              int thread = threadId();
-              Cpu.giveWay(thread, 7);
-              return niceness(thread);
-            },
-            work -> Thread.ofPlatform().start(work));
-
-    assertThat(inside.get(10, TimeUnit.SECONDS)).isEqualTo(7);
-    assertThat(niceness(threadId())).isZero();
-    assertThatThrownBy(() -> Cpu.giveWay(nobody, 7))
-        .isInstanceOf(NativeException.class)
-        .hasMessageContaining("setpriority(thread " + nobody + ", 7)");
-    assertThatThrownBy(() -> Cpu.giveWay(threadId(), 20))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> Cpu.giveWay(0, 7)).isInstanceOf(IllegalArgumentException.class);
-  }
-
-  private static int threadId() {
-    try {
-      return Integer.parseInt(Path.of("/proc/thread-self").toRealPath().getFileName().toString());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private static int niceness(int threadId) {
-    try {
-      String stat = Files.readString(Path.of("/proc/self/task/" + threadId + "/stat"));
-      // proc(5): nice is field 19; the name, field 2, may have blanks.
-      return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[16]);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   @Test

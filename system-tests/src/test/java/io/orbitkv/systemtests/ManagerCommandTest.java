@@ -9,15 +9,10 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,44 +60,6 @@ class ManagerCommandTest {
     assertThat(end(manager)).as(errors("a")).isZero();
     assertThat(out.readLine()).isNull();
     assertThat(socket).doesNotExist();
-  }
-
-  /** Guard: CompilerThreads.giveWay. */
-  @Test
-  void theCompilersGiveWayAndNothingElseDoes() throws Exception {
-    Process manager = start("a", "--pool-bytes", "16MiB");
-    assertThat(manager.inputReader(UTF_8).readLine()).as(errors("a")).startsWith("ready ");
-
-    Map<String, Set<Integer>> niceness = niceness(manager.pid());
-
-    for (String compiler : List.of("C1 CompilerThre", "C2 CompilerThre")) {
-      assertThat(niceness).containsEntry(compiler, Set.of(15));
-      niceness.remove(compiler);
-    }
-    assertThat(niceness).allSatisfy((_, nice) -> assertThat(nice).isEqualTo(Set.of(0)));
-  }
-
-  /** Of the threads of each name. */
-  private static Map<String, Set<Integer>> niceness(long pid) throws IOException {
-    Map<String, Set<Integer>> niceness = new HashMap<>();
-    try (DirectoryStream<Path> tasks =
-        Files.newDirectoryStream(Path.of("/proc/" + pid + "/task"))) {
-      for (Path task : tasks) {
-        String stat;
-        try {
-          stat = Files.readString(task.resolve("stat"));
-        } catch (IOException e) {
-          // It has ended.
-          continue;
-        }
-        // proc(5): nice is field 19; the name, field 2, may have blanks.
-        int end = stat.lastIndexOf(')');
-        String name = stat.substring(stat.indexOf('(') + 1, end);
-        int nice = Integer.parseInt(stat.substring(end + 2).split(" ", -1)[16]);
-        niceness.computeIfAbsent(name, _ -> new HashSet<>()).add(nice);
-      }
-    }
-    return niceness;
   }
 
   @Test
