@@ -86,18 +86,11 @@ final class LaneReceiver {
     if (oldest == null) {
       return;
     }
-    TcpTicket ticket = oldest.ticket();
-    if (!awaited || isHurried(ticket) || ticket.ended() || !ticket.isAtHome(lane)) {
+    if (!awaited || oldest.ticket().ended() || !oldest.ticket().isAtHome(lane)) {
       call();
     } else if (watched.compareAndSet(false, true)) {
       engine.after(UNATTENDED_NANOS, this::look);
     }
-  }
-
-  /** Whether it could be given up as without progress before {@link #look} comes to it. */
-  private static boolean isHurried(TcpTicket ticket) {
-    long allowed = ticket.progressTimeoutNanos();
-    return allowed > 0 && allowed < 4 * UNATTENDED_NANOS;
   }
 
   private void look() {

@@ -10,7 +10,6 @@ import io.orbitkv.api.Region;
 import io.orbitkv.api.RemoteDescriptor;
 import io.orbitkv.api.RemoteRegion;
 import io.orbitkv.api.spi.Peer;
-import io.orbitkv.api.spi.Peer.TicketOptions;
 import io.orbitkv.api.spi.Ticket;
 import java.util.ArrayList;
 import java.util.List;
@@ -145,31 +144,6 @@ final class ReceivingThreadsTest {
     return Batch.from(remote)
         .add(Descriptor.of(target.id(), at, 4_096), RemoteDescriptor.of(0, 0, 4_096))
         .build();
-  }
-
-  @Test
-  void aReadInAHurryIsReceivedBeforeItCountsAsStuck() throws Exception {
-    boolean completed = false;
-    try (Host owner = Host.open()) {
-      Region source = owner.filled(4_096, 5);
-      // Of several, since one may be late by the machine's fault.
-      for (int i = 0; i < 5 && !completed; i++) {
-        try (Host requester = Host.open()) {
-          Region target = requester.registered(2 * 4_096);
-          Peer peer = requester.connect(owner);
-          RemoteRegion remote = peer.importRegion(owner.admitWhole(requester, source).wireForm());
-          assertThat(Host.outcome(requester.read(peer, slot(remote, target, 0))))
-              .isEqualTo(Outcome.COMPLETED);
-          CompletableFuture<Outcome> told = new CompletableFuture<>();
-          requester
-              .read(peer, slot(remote, target, 4_096), new TicketOptions(15_000_000))
-              .onSettled(told::complete);
-          completed = told.get(20, TimeUnit.SECONDS).completed();
-        }
-      }
-    }
-    // Guard: LaneReceiver.isHurried; without it nobody receives until the read has failed.
-    assertThat(completed).isTrue();
   }
 
   @Test
