@@ -8,7 +8,8 @@
  * A thread is one connection with one READ under way: a list of ranges out, the bytes of all of them back, straight
  * from and into the pools, in as few system calls as the kernel's 1,024 iovecs allow. Polling: both ends ask the socket
  * without sleeping until something is there. With SOCKET_LOOP_HUGE_PAGES=1 in the environment the pools are of huge
- * pages (Linux 6.1, shared memory), as a Manager's. Blocks are random (STRIDE 0), or STRIDE bytes apart from a random start. */
+ * pages (Linux 6.1, shared memory), as a Manager's. Blocks are random (STRIDE 0), or STRIDE bytes apart from a random
+ * start. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>

@@ -231,14 +231,19 @@ final class TcpPeer implements Peer {
     boolean small = lane.forSmall();
     int own = small ? queuedSmall : queuedBulk;
     int other = small ? queuedBulk : queuedSmall;
-    return own > 0 || (other > 0 && !(small ? bulkUp : smallUp));
+    return own > 0 || (other > 0 && !isUp(!small));
+  }
+
+  /** Whether a kind has a lane that is up. */
+  private boolean isUp(boolean small) {
+    return small ? smallUp : bulkUp;
   }
 
   /** Takes the next part, of the ticket whose turn it is, for a lane; null if there is none. */
   synchronized @Nullable Part nextPart(Lane lane, EntryList entries) {
     boolean forSmall = lane.forSmall();
     Part part = nextPart(forSmall ? smallQueue : bulkQueue, entries);
-    if (part == null && !hasLaneUp(!forSmall)) {
+    if (part == null && !isUp(!forSmall)) {
       part = nextPart(forSmall ? bulkQueue : smallQueue, entries);
     }
     count();

@@ -150,7 +150,9 @@ final class TcpTicket implements Ticket {
     if (bytes < limit) {
       // The remote side is of more pieces than the local one.
       end = new PieceCursor(start);
-      end.advance(Wire.MAX_PIECES, bytes);
+      if (end.advance(Wire.MAX_PIECES, bytes) != bytes) {
+        throw new IllegalStateException("the two sides of " + batch + " differ");
+      }
     }
     local = end;
     unplannedBytes -= bytes;
