@@ -6,7 +6,7 @@ import java.nio.file.Path;
 
 /**
  * Runs the commands of a file one after the other in this process, so that the JVM can record what
- * they load and compile for the AOT cache of the distribution. Used while packaging only.
+ * they load for the AOT cache of the distribution. Used while packaging only.
  */
 final class AotTraining {
   private static final String PEER_READS = "peer-reads";

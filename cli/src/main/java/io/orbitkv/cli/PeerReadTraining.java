@@ -17,16 +17,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Reads between two Managers of this process, so that a recording has the profile of the whole
- * path: a Manager that starts with it compiles the path at once, instead of after thousands of
- * reads. Used while packaging only; the Managers end with the process.
+ * Reads between two Managers of this process, so that a recording has the classes of the whole
+ * path. Used while packaging only; the Managers end with the process.
  */
 final class PeerReadTraining {
   private static final long BLOCK_BYTES = 64 << 10;
   private static final int BLOCKS = 192;
   private static final int BATCH = 32;
-  private static final int READS = 12_000;
-  private static final double SECONDS = 6;
+  private static final int READS = 500;
+  private static final double SECONDS = 1;
   private static final long ACQUAINTED_NANOS = TimeUnit.SECONDS.toNanos(20);
   private static final long POLL_MILLIS = 20;
 
@@ -48,7 +47,7 @@ final class PeerReadTraining {
     awaitPeer(asked);
     try (WholePath path = WholePath.open(owner, asked, BLOCK_BYTES, BLOCKS, () -> 0)) {
       path.warmUp(READS, SECONDS);
-      var _ = path.measure(LoopShape.random(BLOCK_BYTES, BATCH, 1), 0, SECONDS / 3);
+      var _ = path.measure(LoopShape.random(BLOCK_BYTES, BATCH, 1), 0, SECONDS);
     } finally {
       remove(directory);
     }
