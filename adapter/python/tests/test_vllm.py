@@ -7,6 +7,7 @@ import json
 import mmap
 import os
 import pathlib
+import shutil
 import tempfile
 import time
 import unittest
@@ -14,7 +15,7 @@ import unittest
 import orbitkv
 from orbitkv.vllm.keys import Adapters, UnknownWeights, engine_instance, weights_of
 from orbitkv.vllm.link import ManagerLink
-from orbitkv.vllm.lookup import Lookup, Probe, Shard
+from orbitkv.vllm.lookup import MOST_LOOKUPS, Lookup, Probe, Shard, Turns
 from orbitkv.vllm.options import OptionError, Options
 from orbitkv.vllm.placement import Placement, Run
 from orbitkv.vllm.touch import Toucher, pieces_of
@@ -159,6 +160,28 @@ def present(address: int, size: int) -> int:
     return sum(page & 1 for page in seen) * mmap.PAGESIZE
 
 
+class TurnsTest(unittest.TestCase):
+    # Guard: MOST_LOOKUPS. Without it a burst of 200 requests is refused by its Manager, and computed.
+    def test_a_burst_waits_for_its_turn(self) -> None:
+        turns = Turns(DEADLINE)
+        while turns.free:
+            turns.take()
+        self.assertEqual(MOST_LOOKUPS, turns.out)
+        self.assertTrue(turns.worth_waiting(time.monotonic()))
+        turns.give_back()
+        self.assertTrue(turns.free)
+
+    # Guard: the clock of Turns. Without it a burst waits for ever behind lookups of a frozen Manager.
+    def test_nobody_waits_behind_lookups_that_are_not_answered(self) -> None:
+        turns = Turns(0.2, most=1)
+        since = time.monotonic()
+        turns.take()
+        until("it is not worth waiting", lambda: not turns.worth_waiting(since))
+        self.assertGreaterEqual(time.monotonic(), since + 0.2)
+        turns.answered()
+        self.assertTrue(turns.worth_waiting(since))
+
+
 @needs_manager
 class LookupTest(unittest.TestCase):
     def setUp(self) -> None:
@@ -183,6 +206,27 @@ class LookupTest(unittest.TestCase):
         self.assertEqual(2, lookup.blocks)
         lookup.cancel()
         until("nothing is held", lambda: self.client.status()["pool"]["holds"] == 0)
+
+    # Guard: Lookup.refused. Without it what a Manager has no room for counts as not there.
+    def test_question_without_room_is_told_from_a_miss(self) -> None:
+        registry = tempfile.mkdtemp(prefix="okvpy-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, registry, True)
+        together = ("--membership", "local", "--registry-directory", registry)
+        peer = Manager(*together)
+        self.addCleanup(peer.end)
+        asked = Manager(*together, "--queries-per-session=1")
+        self.addCleanup(asked.end)
+        with orbitkv.connect(asked.socket, instance="lookup", role="scheduler", timeout=DEADLINE) as client:
+            until("they know each other", lambda: client.status()["peers"])
+            peer.stop()
+            shards = [Shard(0, client, "lookup")]
+            pending = Lookup(shards, [os.urandom(32)], 0, DEADLINE)
+            lookup = Lookup(shards, [os.urandom(32)], 0, DEADLINE)
+            self.assertTrue(lookup.spin(DEADLINE))
+            self.assertTrue(lookup.refused)
+            self.assertFalse(pending.poll())
+            pending.cancel()
+            peer.resume()
 
     # Guard: the clock of Lookup.poll. Without it a request waits for a frozen Manager for ever.
     def test_frozen_manager_is_a_miss_by_the_clock(self) -> None:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orbitkv import Client, OrbitKVError, wire
+from orbitkv import Client, DeadlineExceeded, Fault, OrbitKVError, wire
 
 GRACE_SECONDS = 0.03
 """A Manager answers at the deadline; one that is frozen does not."""
 BUSY_SECONDS, NAP_SECONDS = 0.0005, 0.0002
+MOST_LOOKUPS = 8
+"""Of one engine at once: they keep a link busy. A Manager refuses a session's 129th, and promises half its pool."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,42 @@ class Shard:
     rank: int
     client: Client
     namespace: str
+
+
+class Turns:
+    """Whose turn it is to look something up: a burst of requests asks one after the other, and is not refused.
+
+    Used by the scheduler's thread only.
+    """
+
+    def __init__(self, timeout: float, most: int = MOST_LOOKUPS) -> None:
+        """``timeout``: seconds without an answer after which nobody waits for a turn."""
+        self._timeout = timeout
+        self._most = most
+        self._progress = time.monotonic()
+        self.out = 0
+        """Lookups whose requests hold a turn, answered or not."""
+
+    @property
+    def free(self) -> bool:
+        """Whether one more may ask."""
+        return self.out < self._most
+
+    def take(self) -> None:
+        """A request asks; :meth:`give_back` ends it."""
+        self.out += 1
+
+    def give_back(self) -> None:
+        """The lookup is over: redeemed, missed or given up."""
+        self.out -= 1
+
+    def answered(self) -> None:
+        """A lookup was answered by Managers, not by a clock."""
+        self._progress = time.monotonic()
+
+    def worth_waiting(self, since: float) -> bool:
+        """Whether a request that has waited since then still waits: as long as lookups ahead of it are answered."""
+        return time.monotonic() < max(since, self._progress) + self._timeout
 
 
 class Probe:
@@ -70,6 +108,8 @@ class Lookup:
         self._calls: dict[int, tuple[Shard, Any]] = {}
         self._plans: dict[int, tuple[Shard, Any]] = {}
         self._answered: float | None = None
+        self.refused = False
+        """Whether a Manager had no room for the question."""
         try:
             for shard in shards:
                 names = [(shard.namespace, block_hash) for block_hash in hashes]
@@ -77,7 +117,8 @@ class Lookup:
                     names, fetch=True, stop_at_first_miss=True, timeout=timeout, redeemers=1, room_timeout=0
                 )
                 self._calls[shard.rank] = (shard, call)
-        except OrbitKVError:
+        except OrbitKVError as e:
+            self._note(e)
             self.cancel()
 
     @property
@@ -97,7 +138,8 @@ class Lookup:
             del self._calls[rank]
             try:
                 plan = shard.client.plan(call)
-            except OrbitKVError:
+            except OrbitKVError as e:
+                self._note(e)
                 plan = None
             if plan is None:
                 # What one rank lacks is of no use to the others.
@@ -110,6 +152,9 @@ class Lookup:
             return False
         self._answered = now
         return True
+
+    def _note(self, fault: OrbitKVError) -> None:
+        self.refused |= fault.fault == Fault.EXHAUSTED or isinstance(fault, DeadlineExceeded)
 
     def spin(self, seconds: float) -> bool:
         """Polls for that long: what lies here is answered within some microseconds, and Managers want the processor."""

@@ -12,7 +12,7 @@ from orbitkv import Client
 
 from .keys import Adapters, BlockHashes, engine_instance
 from .link import ManagerLink
-from .lookup import Lookup, Probe, Shard
+from .lookup import Lookup, Probe, Shard, Turns
 from .metadata import Load, Save, StepMetadata, StepReport, WorkerState
 from .options import Options
 from .placement import check_groups
@@ -32,6 +32,8 @@ SPIN_SECONDS = 0.0005
 """What is local is answered sooner, and saves the request a step."""
 ALONE_SECONDS = 0.003
 """The same of a request that the engine has nothing beside: whoever comes then waits so long at most."""
+SPINNING_LOOKUPS = 4
+"""With more of them out nobody spins: they come from peers, and a step would wait for each of a burst."""
 MISS_SECONDS = 1.0
 """For so long a miss is not asked for again, while the request waits for room."""
 WARY_TIMEOUT = 0.05
@@ -42,7 +44,7 @@ PROBE_TIMEOUT = 5.0
 class Tracked:
     """A request that the engine knows."""
 
-    __slots__ = ("request", "hashes", "named", "lookup", "missed_at", "progress", "saved")
+    __slots__ = ("request", "hashes", "named", "lookup", "since", "missed_at", "progress", "saved")
 
     def __init__(self, request: "Request", hashes: BlockHashes, named: bool) -> None:
         self.request = request
@@ -50,6 +52,7 @@ class Tracked:
         self.named = named and not request.resumable
         """Whether its blocks have names: nothing that is unknown changes their bytes."""
         self.lookup: Lookup | None = None
+        self.since = time.monotonic()
         self.missed_at = -MISS_SECONDS
         self.progress = 0
         self.saved = 0
@@ -84,6 +87,7 @@ class Scheduler:
         self._loras = Adapters()
         self._wary = False
         self._probe: Probe | None = None
+        self._turns = Turns(options.lookup_timeout)
         self.stats = OrbitKVStats()
         for socket in self._sockets.values():
             if socket not in self._links:
@@ -133,22 +137,36 @@ class Scheduler:
         if lookup is None:
             if time.monotonic() - tracked.missed_at < MISS_SECONDS:
                 return 0, False
+            if not self._turns.free:
+                return self._waits_for_turn(tracked)
             lookup = self._ask(hashes[start:end], start)
             if lookup is None:
                 return 0, False
             tracked.lookup = lookup
-            spin = SPIN_SECONDS
+            self._turns.take()
+            spin = SPIN_SECONDS if self._turns.out <= SPINNING_LOOKUPS else 0.0
         # An answer is judged once; the promise is kept while the request waits for room.
         if not lookup.answered:
             if len(self._requests) == 1:
                 spin = ALONE_SECONDS
-            if not lookup.spin(spin) or self._asks_again(tracked, lookup, hashes):
+            if not lookup.spin(spin):
+                return None, False
+            if lookup.refused and self._turns.out > 1:
+                self._forget(tracked)
+                return self._waits_for_turn(tracked)
+            if self._asks_again(tracked, lookup, hashes):
                 return None, False
         blocks = lookup.start + lookup.blocks - start
         if blocks <= 0:
             self._missed(tracked, hashes[start:end])
             return 0, False
         return blocks * self._block_tokens, True
+
+    def _waits_for_turn(self, tracked: Tracked) -> tuple[int | None, bool]:
+        if self._turns.worth_waiting(tracked.since):
+            return None, False
+        self.stats.add("lookup_timeouts")
+        return 0, False
 
     def _workers_unknown(self) -> bool:
         """Whether a worker has not reported yet. All do with an engine's first step, which may be an empty one."""
@@ -201,6 +219,8 @@ class Scheduler:
     def _asks_again(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> bool:
         """Judges an answer, once; whether the rest of its prefix is asked for once more."""
         self.stats.add("lookup_seconds", lookup.seconds)
+        if not lookup.timed_out:
+            self._turns.answered()
         if lookup.blocks == lookup.wanted or not lookup.timed_out:
             return False
         wanted = hashes[lookup.start : lookup.start + lookup.wanted]
@@ -236,6 +256,7 @@ class Scheduler:
         if tracked.lookup is not None:
             tracked.lookup.cancel()
             tracked.lookup = None
+            self._turns.give_back()
 
     def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
         """The engine has room: with ``external`` tokens the promise is redeemed in the coming step."""
@@ -246,6 +267,7 @@ class Scheduler:
             self._forget(tracked)
             return
         tracked.lookup = None
+        self._turns.give_back()
         (ids,) = blocks.get_block_ids()
         count = external // self._block_tokens
         # The blocks behind those that the engine had itself.
