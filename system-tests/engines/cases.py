@@ -46,9 +46,9 @@ def preempted(rig: Rig) -> str:
 
 
 def shuffled(rig: Rig) -> str:
-    """In shuffled order, on both engines at once."""
+    """In shuffled order, on both engines at once, with the connector as it is installed."""
     place = rig.place()
-    _, _, first, second = rig.pair(place, audit=True, connector=PATIENT)
+    _, _, first, second = rig.pair(place, audit=True)
     r = random.Random(rig.seed)
     orders = []
     for engine in (first, second):
@@ -58,8 +58,8 @@ def shuffled(rig: Rig) -> str:
         engine.send([rig.prompts[i] for i in order])
     wrong = [i for engine, order in zip((first, second), orders) for i in rig.wrong(engine.receive(), order)]
     loaded = same_bytes(place)
-    # By each from the other: of most prompts one engine is the first by far.
-    wanted = unique_blocks(rig.prompts) // 10
+    # By each from the other, unless all were asked for before any was saved.
+    wanted = unique_blocks(rig.prompts) // 10 if len(rig.prompts) >= 100 else 0
     check(loaded >= wanted, f"{loaded} blocks restored of {unique_blocks(rig.prompts)}, at least {wanted} are expected")
     explained(rig, wrong, place)
     return f"2 x {len(rig.prompts)} prompts, {len(wrong)} differ by batch shape, {loaded} blocks restored, all bytes equal"

@@ -15,7 +15,7 @@ import unittest
 import orbitkv
 from orbitkv.vllm.keys import Adapters, UnknownWeights, engine_instance, weights_of
 from orbitkv.vllm.link import ManagerLink
-from orbitkv.vllm.lookup import MOST_LOOKUPS, Lookup, Probe, Shard, Turns
+from orbitkv.vllm.lookup import Lookup, Probe, Shard, Turns
 from orbitkv.vllm.options import OptionError, Options
 from orbitkv.vllm.placement import Placement, Run
 from orbitkv.vllm.touch import Toucher, pieces_of
@@ -161,25 +161,34 @@ def present(address: int, size: int) -> int:
 
 
 class TurnsTest(unittest.TestCase):
-    # Guard: MOST_LOOKUPS. Without it a burst of 200 requests is refused by its Manager, and computed.
-    def test_a_burst_waits_for_its_turn(self) -> None:
-        turns = Turns(DEADLINE)
-        while turns.free:
-            turns.take()
-        self.assertEqual(MOST_LOOKUPS, turns.out)
-        self.assertTrue(turns.worth_waiting(time.monotonic()))
-        turns.give_back()
-        self.assertTrue(turns.free)
+    def setUp(self) -> None:
+        self.turns = Turns(most=2)
+        self.first, self.second = object(), object()
+        self.turns.take(self.first)
+        self.turns.take(self.second)
 
-    # Guard: the clock of Turns. Without it a burst waits for ever behind lookups of a frozen Manager.
-    def test_nobody_waits_behind_lookups_that_are_not_answered(self) -> None:
-        turns = Turns(0.2, most=1)
-        since = time.monotonic()
-        turns.take()
-        until("it is not worth waiting", lambda: not turns.worth_waiting(since))
-        self.assertGreaterEqual(time.monotonic(), since + 0.2)
-        turns.answered()
-        self.assertTrue(turns.worth_waiting(since))
+    # Guard: MOST_LOOKUPS in Turns.free. Without it a Manager refuses most of a burst, which is computed then.
+    def test_few_ask_at_a_time(self) -> None:
+        self.assertFalse(self.turns.free)
+        self.turns.end(self.first)
+        self.turns.end(self.first)
+        self.assertTrue(self.turns.free)
+        self.assertEqual(1, self.turns.out)
+
+    # Guard: Turns.pass_over. Without it a request waits for as long as others come behind it.
+    def test_nobody_asks_before_who_was_passed_over(self) -> None:
+        self.turns.pass_over()
+        self.turns.end(self.first)
+        self.assertFalse(self.turns.free)
+        self.turns.next_step()
+        self.assertTrue(self.turns.free)
+
+    # Guard: Turns.refused. Without it all that wait are refused in each step.
+    def test_nobody_asks_for_a_moment_after_a_refusal(self) -> None:
+        self.turns.end(self.first)
+        self.turns.refused()
+        self.assertFalse(self.turns.free)
+        until("somebody may ask", lambda: self.turns.free)
 
 
 @needs_manager
@@ -234,8 +243,17 @@ class LookupTest(unittest.TestCase):
         lookup = self.lookup([os.urandom(32)], 0.1)
         self.assertTrue(lookup.spin(DEADLINE))
         self.assertTrue(lookup.timed_out)
+        self.assertTrue(lookup.stalled)
         self.assertEqual(0, lookup.blocks)
         self.manager.resume()
+
+    # Guard: Lookup._late. Without it an answer that was seen late, behind a long step, ends the wait of all others.
+    def test_answer_that_was_seen_late_is_not_stalled(self) -> None:
+        lookup = self.lookup([os.urandom(32)], 0.2)
+        time.sleep(0.3)  # what is tested is that nobody has looked meanwhile
+        self.assertTrue(lookup.spin(DEADLINE))
+        self.assertTrue(lookup.timed_out)
+        self.assertFalse(lookup.stalled)
 
     # Guard: `soon` in Probe.poll. Without it a Manager that gave up on a frozen peer makes the next request wait again.
     def test_probe_that_brought_nothing_counts_only_soon(self) -> None:

@@ -13,7 +13,8 @@ GRACE_SECONDS = 0.03
 """A Manager answers at the deadline; one that is frozen does not."""
 BUSY_SECONDS, NAP_SECONDS = 0.0005, 0.0002
 MOST_LOOKUPS = 8
-"""Of one engine at once: they keep a link busy. A Manager refuses a session's 129th, and promises half its pool."""
+"""Of one engine unanswered at once: they keep a link busy. A Manager refuses a session's 129th."""
+REFUSED_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
@@ -26,39 +27,46 @@ class Shard:
 
 
 class Turns:
-    """Whose turn it is to look something up: a burst of requests asks one after the other, and is not refused.
+    """Whose turn it is to look something up: a burst of requests asks in order, few at a time, and is not refused.
 
     Used by the scheduler's thread only.
     """
 
-    def __init__(self, timeout: float, most: int = MOST_LOOKUPS) -> None:
-        """``timeout``: seconds without an answer after which nobody waits for a turn."""
-        self._timeout = timeout
+    def __init__(self, most: int = MOST_LOOKUPS) -> None:
         self._most = most
-        self._progress = time.monotonic()
-        self.out = 0
-        """Lookups whose requests hold a turn, answered or not."""
+        self._out: set[object] = set()
+        self._passed_over = 0
+        self._not_before = 0.0
+
+    @property
+    def out(self) -> int:
+        """Lookups that are not answered yet."""
+        return len(self._out)
 
     @property
     def free(self) -> bool:
-        """Whether one more may ask."""
-        return self.out < self._most
+        """Whether the request that is looked at may ask: not before those that were passed over in this step."""
+        return len(self._out) + self._passed_over < self._most and time.monotonic() >= self._not_before
 
-    def take(self) -> None:
-        """A request asks; :meth:`give_back` ends it."""
-        self.out += 1
+    def take(self, lookup: object) -> None:
+        """It was asked."""
+        self._out.add(lookup)
 
-    def give_back(self) -> None:
-        """The lookup is over: redeemed, missed or given up."""
-        self.out -= 1
+    def end(self, lookup: object) -> None:
+        """It was answered or given up; again does nothing."""
+        self._out.discard(lookup)
 
-    def answered(self) -> None:
-        """A lookup was answered by Managers, not by a clock."""
-        self._progress = time.monotonic()
+    def pass_over(self) -> None:
+        """A request waits for its turn in this step."""
+        self._passed_over += 1
 
-    def worth_waiting(self, since: float) -> bool:
-        """Whether a request that has waited since then still waits: as long as lookups ahead of it are answered."""
-        return time.monotonic() < max(since, self._progress) + self._timeout
+    def refused(self) -> None:
+        """A Manager has no room for a question: none is asked for a moment."""
+        self._not_before = time.monotonic() + REFUSED_SECONDS
+
+    def next_step(self) -> None:
+        """All requests are looked at anew."""
+        self._passed_over = 0
 
 
 class Probe:
@@ -108,6 +116,7 @@ class Lookup:
         self._calls: dict[int, tuple[Shard, Any]] = {}
         self._plans: dict[int, tuple[Shard, Any]] = {}
         self._answered: float | None = None
+        self._late = False
         self.refused = False
         """Whether a Manager had no room for the question."""
         try:
@@ -146,6 +155,8 @@ class Lookup:
                 self.cancel()
                 break
             self._plans[rank] = (shard, plan)
+        if self._calls:
+            self._late = now >= self.began + 0.95 * self._timeout
         if self._calls and now > self.began + self._timeout + GRACE_SECONDS:
             self.cancel()
         if self._calls:
@@ -174,8 +185,13 @@ class Lookup:
 
     @property
     def timed_out(self) -> bool:
-        """Whether it was answered by a clock, the Manager's or this one."""
+        """Whether a clock answered it, the Manager's or this one; also if the answer was only seen so late."""
         return self._answered is not None and self._answered >= self.began + 0.95 * self._timeout
+
+    @property
+    def stalled(self) -> bool:
+        """Whether that is certain, and nothing came: it was still open when its time was up."""
+        return self._answered is not None and self._late and self.blocks == 0
 
     @property
     def blocks(self) -> int:

@@ -44,7 +44,7 @@ PROBE_TIMEOUT = 5.0
 class Tracked:
     """A request that the engine knows."""
 
-    __slots__ = ("request", "hashes", "named", "lookup", "since", "missed_at", "progress", "saved")
+    __slots__ = ("request", "hashes", "named", "lookup", "refused_at", "missed_at", "progress", "saved")
 
     def __init__(self, request: "Request", hashes: BlockHashes, named: bool) -> None:
         self.request = request
@@ -52,7 +52,7 @@ class Tracked:
         self.named = named and not request.resumable
         """Whether its blocks have names: nothing that is unknown changes their bytes."""
         self.lookup: Lookup | None = None
-        self.since = time.monotonic()
+        self.refused_at: float | None = None
         self.missed_at = -MISS_SECONDS
         self.progress = 0
         self.saved = 0
@@ -86,8 +86,10 @@ class Scheduler:
         self._known_epochs: tuple[str, ...] = ()
         self._loras = Adapters()
         self._wary = False
+        self._stalled = False
+        """Whether the last lookup that ended was ended by a clock, with nothing."""
         self._probe: Probe | None = None
-        self._turns = Turns(options.lookup_timeout)
+        self._turns = Turns()
         self.stats = OrbitKVStats()
         for socket in self._sockets.values():
             if socket not in self._links:
@@ -137,13 +139,14 @@ class Scheduler:
         if lookup is None:
             if time.monotonic() - tracked.missed_at < MISS_SECONDS:
                 return 0, False
-            if not self._turns.free:
-                return self._waits_for_turn(tracked)
-            lookup = self._ask(hashes[start:end], start)
-            if lookup is None:
+            shards = self._shards()
+            if not shards:
                 return 0, False
+            if not self._turns.free:
+                return self._without_turn(tracked)
+            lookup = self._ask(shards, hashes[start:end], start)
             tracked.lookup = lookup
-            self._turns.take()
+            self._turns.take(lookup)
             spin = SPIN_SECONDS if self._turns.out <= SPINNING_LOOKUPS else 0.0
         # An answer is judged once; the promise is kept while the request waits for room.
         if not lookup.answered:
@@ -151,9 +154,11 @@ class Scheduler:
                 spin = ALONE_SECONDS
             if not lookup.spin(spin):
                 return None, False
-            if lookup.refused and self._turns.out > 1:
+            self._turns.end(lookup)
+            if lookup.refused and self._is_worth_waiting(tracked):
                 self._forget(tracked)
-                return self._waits_for_turn(tracked)
+                self._turns.refused()
+                return self._without_turn(tracked)
             if self._asks_again(tracked, lookup, hashes):
                 return None, False
         blocks = lookup.start + lookup.blocks - start
@@ -162,11 +167,21 @@ class Scheduler:
             return 0, False
         return blocks * self._block_tokens, True
 
-    def _waits_for_turn(self, tracked: Tracked) -> tuple[int | None, bool]:
-        if self._turns.worth_waiting(tracked.since):
-            return None, False
-        self.stats.add("lookup_timeouts")
-        return 0, False
+    def _without_turn(self, tracked: Tracked) -> tuple[int | None, bool]:
+        """A request asks later, unless those ahead of it are not answered."""
+        if self._stalled:
+            self.stats.add("skipped_lookups")
+            tracked.missed_at = time.monotonic()
+            return 0, False
+        self._turns.pass_over()
+        return None, False
+
+    def _is_worth_waiting(self, tracked: Tracked) -> bool:
+        """Whether a refused request asks once more: others make room, and it was not refused for long."""
+        now = time.monotonic()
+        if tracked.refused_at is None:
+            tracked.refused_at = now
+        return self._turns.out > 0 and now < tracked.refused_at + self._options.lookup_timeout
 
     def _workers_unknown(self) -> bool:
         """Whether a worker has not reported yet. All do with an engine's first step, which may be an empty one."""
@@ -188,10 +203,7 @@ class Scheduler:
             shards.append(Shard(rank, client, worker.namespace))
         return shards
 
-    def _ask(self, hashes: list[bytes], start: int) -> Lookup | None:
-        shards = self._shards()
-        if not shards:
-            return None
+    def _ask(self, shards: list[Shard], hashes: list[bytes], start: int) -> Lookup:
         self._poll_probe(shards, hashes)
         timeout = min(WARY_TIMEOUT, self._options.lookup_timeout) if self._wary else self._options.lookup_timeout
         self.stats.add("lookups")
@@ -213,23 +225,23 @@ class Scheduler:
         if seen is not None:
             self._probe = None
         if seen:
-            self._wary = False
+            self._wary = self._stalled = False
             logger.info("OrbitKV: lookups are answered in time again")
 
     def _asks_again(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> bool:
         """Judges an answer, once; whether the rest of its prefix is asked for once more."""
         self.stats.add("lookup_seconds", lookup.seconds)
-        if not lookup.timed_out:
-            self._turns.answered()
+        self._stalled = lookup.stalled
         if lookup.blocks == lookup.wanted or not lookup.timed_out:
             return False
         wanted = hashes[lookup.start : lookup.start + lookup.wanted]
         if self._options.wait_for_full_prefix and lookup.blocks > tracked.progress:
-            again = self._ask(wanted, lookup.start)
-            if again is not None:
+            shards = self._shards()
+            if shards:
                 tracked.progress = lookup.blocks
                 lookup.cancel()
-                tracked.lookup = again
+                tracked.lookup = self._ask(shards, wanted, lookup.start)
+                self._turns.take(tracked.lookup)
                 return True
         self.stats.add("lookup_timeouts")
         if lookup.blocks == 0 and not self._wary:
@@ -255,8 +267,8 @@ class Scheduler:
         tracked.progress = 0
         if tracked.lookup is not None:
             tracked.lookup.cancel()
+            self._turns.end(tracked.lookup)
             tracked.lookup = None
-            self._turns.give_back()
 
     def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
         """The engine has room: with ``external`` tokens the promise is redeemed in the coming step."""
@@ -267,7 +279,6 @@ class Scheduler:
             self._forget(tracked)
             return
         tracked.lookup = None
-        self._turns.give_back()
         (ids,) = blocks.get_block_ids()
         count = external // self._block_tokens
         # The blocks behind those that the engine had itself.
@@ -289,6 +300,7 @@ class Scheduler:
     def step(self, output: "SchedulerOutput") -> StepMetadata:
         """What the workers do with the step that was just planned."""
         self._judge_probe()
+        self._turns.next_step()
         epochs: set[str] = set()
         for tracked in self._requests.values():
             if tracked.lookup is not None:

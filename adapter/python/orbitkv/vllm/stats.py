@@ -10,6 +10,7 @@ COUNTERS = {
     "lookups": "Prefixes looked up in the local Manager",
     "lookup_seconds": "Time until those were answered, while their requests waited",
     "lookup_timeouts": "Lookups that were not answered in time and counted as misses",
+    "skipped_lookups": "Requests computed without a lookup, behind others that were not answered in time",
     "hit_blocks": "KV blocks that lookups promised beyond the engine's own prefix cache",
     "missed_blocks": "KV blocks that were looked up and not there",
     "loaded_blocks": "KV blocks copied from the Manager into the engine",
