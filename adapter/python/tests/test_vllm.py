@@ -162,7 +162,7 @@ def present(address: int, size: int) -> int:
 
 class TurnsTest(unittest.TestCase):
     def setUp(self) -> None:
-        self.turns = Turns(most=2)
+        self.turns = Turns(DEADLINE, most=2)
         self.first, self.second = object(), object()
         self.turns.take(self.first)
         self.turns.take(self.second)
@@ -182,6 +182,13 @@ class TurnsTest(unittest.TestCase):
         self.assertFalse(self.turns.free)
         self.turns.next_step()
         self.assertTrue(self.turns.free)
+
+    # Guard: the clock of Turns. Without it all wait for a request that the engine does not look at.
+    def test_nobody_waits_for_a_lookup_that_nobody_looks_at(self) -> None:
+        turns = Turns(0.1, most=1)
+        turns.take(self.first)
+        self.assertFalse(turns.free)
+        until("its turn is over", lambda: turns.next_step() or turns.free)
 
     # Guard: Turns.refused. Without it all that wait are refused in each step.
     def test_nobody_asks_for_a_moment_after_a_refusal(self) -> None:

@@ -32,15 +32,17 @@ class Turns:
     Used by the scheduler's thread only.
     """
 
-    def __init__(self, most: int = MOST_LOOKUPS) -> None:
+    def __init__(self, timeout: float, most: int = MOST_LOOKUPS) -> None:
+        """``timeout``: seconds after which a lookup holds no turn any more: its request is not looked at, perhaps."""
+        self._timeout = timeout + GRACE_SECONDS
         self._most = most
-        self._out: set[object] = set()
+        self._out: dict[object, float] = {}
         self._passed_over = 0
         self._not_before = 0.0
 
     @property
     def out(self) -> int:
-        """Lookups that are not answered yet."""
+        """Lookups that are not answered yet, as far as is known."""
         return len(self._out)
 
     @property
@@ -50,11 +52,11 @@ class Turns:
 
     def take(self, lookup: object) -> None:
         """It was asked."""
-        self._out.add(lookup)
+        self._out[lookup] = time.monotonic()
 
     def end(self, lookup: object) -> None:
         """It was answered or given up; again does nothing."""
-        self._out.discard(lookup)
+        self._out.pop(lookup, None)
 
     def pass_over(self) -> None:
         """A request waits for its turn in this step."""
@@ -67,6 +69,8 @@ class Turns:
     def next_step(self) -> None:
         """All requests are looked at anew."""
         self._passed_over = 0
+        since = time.monotonic() - self._timeout
+        self._out = {lookup: asked for lookup, asked in self._out.items() if asked > since}
 
 
 class Probe:

@@ -89,7 +89,7 @@ class Scheduler:
         self._stalled = False
         """Whether the last lookup that ended was ended by a clock, with nothing."""
         self._probe: Probe | None = None
-        self._turns = Turns()
+        self._turns = Turns(options.lookup_timeout)
         self.stats = OrbitKVStats()
         for socket in self._sockets.values():
             if socket not in self._links:
