@@ -34,6 +34,9 @@ public final class ControlServer implements AutoCloseable {
   private static final int STREAMS_PER_CONNECTION = 4;
   private static final long STOP_MILLIS = 2_000;
 
+  /** For a peer that runs to read why its stream ends; one that does not is cut then. */
+  private static final long READ_MILLIS = 500;
+
   private final ControlService service;
   private final ControlLoop loop = new ControlLoop("orbitkv-control-server");
   private final Set<ControlSession> sessions = ConcurrentHashMap.newKeySet();
@@ -138,7 +141,7 @@ public final class ControlServer implements AutoCloseable {
   }
 
   /**
-   * Accepts no more streams, then ends those that are open: their peers are lost. Waits at most 6 s
+   * Accepts no more streams, then ends those that are open: their peers are lost. Waits at most 7 s
    * for it. A second call is a no-op.
    */
   public void stop() {
@@ -148,10 +151,14 @@ public final class ControlServer implements AutoCloseable {
     stopping = true;
     server.shutdown();
     loop.runAndWait(() -> sessions.forEach(session -> session.refuse(closing())));
-    server.shutdownNow();
     try {
-      server.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+      // A connection that is cut while its peer writes is reset, and the peer never reads why.
+      if (!server.awaitTermination(READ_MILLIS, TimeUnit.MILLISECONDS)) {
+        server.shutdownNow();
+        server.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+      }
     } catch (InterruptedException e) {
+      server.shutdownNow();
       Thread.currentThread().interrupt();
     }
     loop.stop();
