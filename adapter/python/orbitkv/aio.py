@@ -1,4 +1,4 @@
-"""The client for asyncio. Everything runs in the loop's thread but the copies, which run in its executor.
+"""The client for asyncio. The ring is driven by the loop's thread; copies and what blocks run in its executor.
 
     async with await orbitkv.aio.connect(path) as client:
         async with await client.query([("model", b"hash")]) as lease:
