@@ -1,8 +1,14 @@
 package io.orbitkv.cli;
 
+import io.orbitkv.manager.config.SettingValues;
+import io.orbitkv.manager.config.Settings;
+import io.orbitkv.manager.plugin.LoadedProvider;
+import io.orbitkv.manager.plugin.ProviderCatalog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 
 /**
  * Runs the commands of a file one after the other in this process, so that the JVM can record what
@@ -17,7 +23,7 @@ final class AotTraining {
    * Runs them.
    *
    * @param args one path: a file with one command a line, {@code #} starts a comment line; {@code
-   *     peer-reads} is none of the commands, but two Managers that read from each other
+   *     peer-reads} is none of the commands, but a {@link Rehearsal}
    */
   public static void main(String[] args) throws IOException {
     for (String line : Files.readAllLines(Path.of(args[0]))) {
@@ -40,8 +46,13 @@ final class AotTraining {
   }
 
   private static void readFromPeers() {
-    try {
-      PeerReadTraining.run();
+    SettingValues none = SettingValues.beforePlugins(Map.of(), Map.of());
+    try (ProviderCatalog catalog = ManagerCommand.catalog(none)) {
+      LoadedProvider loaded = Backend.select(catalog, none.get(Settings.BACKEND));
+      RehearsalManagers managers =
+          new RehearsalManagers(
+              Backend.transport(loaded), catalog.options().getOrDefault(loaded.name(), List.of()));
+      var _ = new Rehearsal(managers, () -> true).run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (IOException | RuntimeException e) {

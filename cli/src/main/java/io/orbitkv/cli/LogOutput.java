@@ -4,9 +4,13 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.JsonEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.OutputStreamAppender;
+import ch.qos.logback.core.spi.FilterReply;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.Marker;
 
 /** Sets what the log on stderr shows; what logback.xml says holds until then. */
 final class LogOutput {
@@ -36,6 +40,44 @@ final class LogOutput {
                   stream.setEncoder(encoder);
                 }
               });
+    }
+  }
+
+  /** Drops what the threads of a group say, and those that they start, until it is closed. */
+  static Silence silence(ThreadGroup group) {
+    Silence silence = new Silence(group);
+    if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
+      context.addTurboFilter(silence);
+    }
+    return silence;
+  }
+
+  /** See {@link #silence}. */
+  static final class Silence extends TurboFilter implements AutoCloseable {
+    private final ThreadGroup group;
+
+    private Silence(ThreadGroup group) {
+      this.group = group;
+    }
+
+    @Override
+    public FilterReply decide(
+        @Nullable Marker marker,
+        ch.qos.logback.classic.Logger logger,
+        Level level,
+        @Nullable String format,
+        Object @Nullable [] parameters,
+        @Nullable Throwable thrown) {
+      return group.equals(Thread.currentThread().getThreadGroup())
+          ? FilterReply.DENY
+          : FilterReply.NEUTRAL;
+    }
+
+    @Override
+    public void close() {
+      if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
+        context.getTurboFilterList().remove(this);
+      }
     }
   }
 }

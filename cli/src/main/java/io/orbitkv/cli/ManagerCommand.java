@@ -59,7 +59,12 @@ final class ManagerCommand implements Callable<Integer> {
         return 0;
       }
       Backend.checkUsable(loaded, configuration.providerOptions());
-      return new Serving(out, err, asked.json()).run(configuration, loaded, provider);
+      return new Serving(out, err, asked.json())
+          .run(
+              configuration,
+              loaded,
+              provider,
+              catalog.options().getOrDefault(loaded.name(), List.of()));
     }
   }
 

@@ -83,7 +83,9 @@ final class InstalledCommand {
             "--registry-directory",
             directory.resolve("registry").toString(),
             "--pool-bytes",
-            "256MiB");
+            "256MiB",
+            "--rehearsal",
+            "off");
     manager.awaitOutput("ready ");
     return manager;
   }

@@ -42,6 +42,7 @@ import java.util.Set;
  * @param sessions sessions mapped at once, live or retained
  * @param sessionLimits what one of them may have outstanding
  * @param digest of which published blocks a digest is taken
+ * @param rehearsal whether fetches are rehearsed at the start
  * @param logFormat {@code text} or {@code json}
  * @param logLevel {@code error} to {@code trace}
  */
@@ -75,6 +76,7 @@ public record ManagerConfiguration(
     int sessions,
     SessionLimits sessionLimits,
     DigestPolicy digest,
+    boolean rehearsal,
     String logFormat,
     String logLevel) {
   /** Copies the collections. */
@@ -122,6 +124,7 @@ public record ManagerConfiguration(
         values.get(Settings.SESSIONS),
         SessionLimits.of(values),
         values.get(Settings.DIGEST),
+        values.get(Settings.REHEARSAL),
         values.get(Settings.LOG_FORMAT),
         values.get(Settings.LOG_LEVEL));
   }

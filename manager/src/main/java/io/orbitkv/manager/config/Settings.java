@@ -266,6 +266,16 @@ public final class Settings {
           text -> oneOf(text, List.of("text", "json")),
           "lines of the log on stderr: text or json");
 
+  /** Whether fetches are rehearsed at the start. */
+  public static final Setting<Boolean> REHEARSAL =
+      Setting.of(
+          "rehearsal",
+          "MODE",
+          "on",
+          text -> oneOf(text, List.of("on", "off")).equals("on"),
+          "on: once it serves, it has fetches between two small Managers in its own process"
+              + " compile what the first real ones need, some seconds of a core; off: it does not");
+
   /** Level of the log. */
   public static final Setting<String> LOG_LEVEL =
       Setting.of(
@@ -313,6 +323,7 @@ public final class Settings {
           REGISTRATIONS_PER_SESSION,
           REGISTERED_BYTES_PER_SESSION,
           DIGEST,
+          REHEARSAL,
           LOG_FORMAT,
           LOG_LEVEL);
 
