@@ -56,7 +56,6 @@ class Manager:
         self.socket = str(self.directory / "m.sock")
         out, err = self.directory / "out", self.directory / "err"
         line = [str(LAUNCHER), "manager", "--json", "--socket", self.socket, "--pool-bytes", pool]
-        line += ["--rehearsal", "off"]
         if "--membership" not in options and "--registry-directory" not in options:
             line += ["--membership", "none"]
         with out.open("wb") as o, err.open("wb") as e:

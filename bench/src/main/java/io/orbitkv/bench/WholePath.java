@@ -123,13 +123,15 @@ public final class WholePath implements Contender, AutoCloseable {
    *
    * @param operations how many are done
    * @param seconds how long at most
+   * @return what one did not bring that it should have; empty if all did
    */
-  public void warmUp(int operations, double seconds) {
+  public String warmUp(int operations, double seconds) {
     LoopTally unmeasured = new LoopTally();
     long start = System.nanoTime();
     for (int i = 0; i < operations && System.nanoTime() - start < seconds * 1e9; i++) {
       ask(1, unmeasured);
     }
+    return unmeasured.failure;
   }
 
   private void repeat(int batch, double seconds, LoopTally tally) {
@@ -159,7 +161,7 @@ public final class WholePath implements Contender, AutoCloseable {
           || found.stream().anyMatch(block -> block.origin() != Origin.PEER)
           || !isRight(lease, found.getLast(), first)) {
         tally.errors++;
-        tally.failure = "of " + batch + " blocks came " + found;
+        tally.failure = "of " + batch + " blocks came " + found.size() + ": " + found;
       }
     }
   }

@@ -43,7 +43,9 @@ final class LogOutput {
     }
   }
 
-  /** Drops what the threads of a group say, and those that they start, until it is closed. */
+  /**
+   * Drops what threads of a group and those that they start say, but errors, until it is closed.
+   */
   static Silence silence(ThreadGroup group) {
     Silence silence = new Silence(group);
     if (LoggerFactory.getILoggerFactory() instanceof LoggerContext context) {
@@ -68,7 +70,8 @@ final class LogOutput {
         @Nullable String format,
         Object @Nullable [] parameters,
         @Nullable Throwable thrown) {
-      return group.equals(Thread.currentThread().getThreadGroup())
+      return !level.isGreaterOrEqual(Level.ERROR)
+              && group.equals(Thread.currentThread().getThreadGroup())
           ? FilterReply.DENY
           : FilterReply.NEUTRAL;
     }

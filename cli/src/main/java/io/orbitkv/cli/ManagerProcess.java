@@ -50,7 +50,7 @@ final class ManagerProcess {
     List<String> command = endingWithThis(launcher());
     command.addAll(List.of("manager", "--socket", socketIn(directory, name).toString()));
     command.addAll(List.of("--host", "127.0.0.1", "--port", "0", "--pool-bytes", poolBytes));
-    command.addAll(List.of("--membership", "local", "--rehearsal", "off"));
+    command.addAll(List.of("--membership", "local"));
     command.addAll(further);
     command.addAll(List.of("--registry-directory", directory.resolve("registry").toString()));
     ProcessBuilder builder =

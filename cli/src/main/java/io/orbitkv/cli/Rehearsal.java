@@ -5,6 +5,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.orbitkv.adapter.ClientOptions;
 import io.orbitkv.adapter.ManagerClient;
+import io.orbitkv.api.FaultCode;
 import io.orbitkv.api.TransportException;
 import io.orbitkv.bench.LoopShape;
 import io.orbitkv.bench.WholePath;
@@ -25,16 +26,20 @@ import java.util.stream.Stream;
  */
 final class Rehearsal {
   private static final String OWNER_POOL = "24MiB";
-  private static final String ASKED_POOL = "8MiB";
-  private static final long BLOCK_BYTES = 16 << 10;
+  private static final String ASKED_POOL = "12MiB";
 
-  /** More than the pool of the Manager that is asked has room for. */
-  private static final int BLOCKS = 1_024;
+  /** Small, but a whole page on every machine. */
+  private static final long BLOCK_BYTES = 64 << 10;
 
-  private static final int BATCH = 128;
+  /** The owner's pool has room for them, that of the Manager that is asked has not. */
+  private static final int BLOCKS = 320;
+
+  /** So that the one before, whose release may still be under way, is in the pool as well. */
+  private static final int BATCH = 64;
+
   private static final int SINGLE_FETCHES = 300;
   private static final int FETCHES_AT_ONCE = 10;
-  private static final int BATCHES = 50;
+  private static final int BATCHES = 100;
   private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long ACQUAINTED_NANOS = TimeUnit.SECONDS.toNanos(20);
   private static final long POLL_MILLIS = 20;
@@ -58,7 +63,7 @@ final class Rehearsal {
    *
    * @return fetches that were done
    * @throws IOException if there is no room for sockets
-   * @throws TransportException if no block could be fetched
+   * @throws TransportException if a Manager could not be started, or a fetch was a miss
    */
   int run() throws IOException, InterruptedException {
     // With the process in its name, for whoever finds one that a killed process has left.
@@ -66,6 +71,9 @@ final class Rehearsal {
         Files.createTempDirectory("orbitkv-rehearsal-" + ProcessHandle.current().pid() + "-");
     try {
       Path owner = start(directory, "owner", OWNER_POOL);
+      if (!goesOn.getAsBoolean()) {
+        return 0;
+      }
       Path asked = start(directory, "asked", ASKED_POOL);
       return meet(owner) && meet(asked) ? fetch(owner, asked) : 0;
     } finally {
@@ -120,16 +128,22 @@ final class Rehearsal {
     try (WholePath path = WholePath.open(owner, asked, BLOCK_BYTES, BLOCKS, () -> 0)) {
       long start = System.nanoTime();
       while (fetches < SINGLE_FETCHES && goesOn(start, LIMIT_NANOS)) {
-        path.warmUp(FETCHES_AT_ONCE, 1);
+        check(path.warmUp(FETCHES_AT_ONCE, 1));
         fetches += FETCHES_AT_ONCE;
       }
       LoopShape batch = LoopShape.random(BLOCK_BYTES, BATCH, 1);
       for (int i = 0; i < BATCHES && goesOn(start, 2 * LIMIT_NANOS); i++) {
-        var _ = path.measure(batch, 0, 0);
+        check(path.measure(batch, 0, 0).failure());
         fetches++;
       }
     }
     return fetches;
+  }
+
+  private static void check(String failure) {
+    if (!failure.isEmpty()) {
+      throw new TransportException(FaultCode.NOT_FOUND, "between two Managers here: " + failure);
+    }
   }
 
   private boolean goesOn(long start, long limitNanos) {

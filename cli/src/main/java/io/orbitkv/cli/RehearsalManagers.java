@@ -13,6 +13,7 @@ final class RehearsalManagers {
   private final TransportProvider provider;
   private final List<OptionSpec> options;
   private final List<Manager> started = new ArrayList<>();
+  private volatile boolean clean = true;
 
   /**
    * None yet.
@@ -36,6 +37,15 @@ final class RehearsalManagers {
 
   /** Ends them all, in order. */
   void end() {
-    started.forEach(Manager::shutdown);
+    for (Manager manager : started) {
+      if (!manager.shutdown().clean()) {
+        clean = false;
+      }
+    }
+  }
+
+  /** Whether nothing of those that have ended is left in this process. */
+  boolean clean() {
+    return clean;
   }
 }

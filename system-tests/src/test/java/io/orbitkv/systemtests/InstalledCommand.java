@@ -83,9 +83,7 @@ final class InstalledCommand {
             "--registry-directory",
             directory.resolve("registry").toString(),
             "--pool-bytes",
-            "256MiB",
-            "--rehearsal",
-            "off");
+            "256MiB");
     manager.awaitOutput("ready ");
     return manager;
   }

@@ -68,7 +68,7 @@ final class WholePathSection {
                 BLOCKS,
                 () ->
                     ProcessCpu.nanos(two.ownerProcess()) + ProcessCpu.nanos(two.askedProcess()))) {
-      path.warmUp(WARM_UP_OPERATIONS, WARM_UP_SECONDS);
+      var _ = path.warmUp(WARM_UP_OPERATIONS, WARM_UP_SECONDS);
       JsonObject json = new JsonObject();
       json.addProperty("case", TransferCase.WHOLE_PATH.toString());
       JsonArray rows = new JsonArray();

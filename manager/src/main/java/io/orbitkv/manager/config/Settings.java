@@ -271,10 +271,10 @@ public final class Settings {
       Setting.of(
           "rehearsal",
           "MODE",
-          "on",
+          "off",
           text -> oneOf(text, List.of("on", "off")).equals("on"),
-          "on: once it serves, it has fetches between two small Managers in its own process"
-              + " compile what the first real ones need, some seconds of a core; off: it does not");
+          "on: once it serves, fetches between two small Managers in its own process have the JVM"
+              + " compile what the first real ones need; some seconds of a processor");
 
   /** Level of the log. */
   public static final Setting<String> LOG_LEVEL =

@@ -43,8 +43,8 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
   }
 
   /**
-   * Starts a Manager with a pool of 128 MiB, the shared registry and no rehearsal, unless the
-   * options say otherwise. Does not wait for it.
+   * Starts a Manager with a pool of 128 MiB and the shared registry, unless the options say
+   * otherwise. Does not wait for it.
    *
    * @param options flags of {@code orbitkv manager}, with their values
    */
@@ -58,8 +58,6 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
     Collections.addAll(arguments, options);
     defaultTo(arguments, "--socket", directory.resolve(name + ".sock").toString());
     defaultTo(arguments, "--pool-bytes", "128MiB");
-    // Two processors, and many Managers that live for a second.
-    defaultTo(arguments, "--rehearsal", "off");
     if (!arguments.contains("--peers")) {
       defaultTo(arguments, "--registry-directory", registry().toString());
     }
