@@ -7,7 +7,6 @@ import io.orbitkv.manager.plugin.ProviderCatalog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -49,10 +48,7 @@ final class AotTraining {
     SettingValues none = SettingValues.beforePlugins(Map.of(), Map.of());
     try (ProviderCatalog catalog = ManagerCommand.catalog(none)) {
       LoadedProvider loaded = Backend.select(catalog, none.get(Settings.BACKEND));
-      RehearsalManagers managers =
-          new RehearsalManagers(
-              Backend.transport(loaded), catalog.options().getOrDefault(loaded.name(), List.of()));
-      var _ = new Rehearsal(managers, () -> true).run();
+      var _ = new Rehearsal(new RehearsalManagers(loaded), () -> true).run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (IOException | RuntimeException e) {

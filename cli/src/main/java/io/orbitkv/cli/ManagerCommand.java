@@ -59,12 +59,7 @@ final class ManagerCommand implements Callable<Integer> {
         return 0;
       }
       Backend.checkUsable(loaded, configuration.providerOptions());
-      return new Serving(out, err, asked.json())
-          .run(
-              configuration,
-              loaded,
-              provider,
-              catalog.options().getOrDefault(loaded.name(), List.of()));
+      return new Serving(out, err, asked.json()).run(configuration, loaded, provider);
     }
   }
 

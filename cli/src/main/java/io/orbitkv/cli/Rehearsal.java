@@ -59,16 +59,22 @@ final class Rehearsal {
   }
 
   /**
-   * Runs it, for some seconds.
+   * Runs it, for some seconds; when this ends, in whatever way, the Managers have been ended.
    *
    * @return fetches that were done
    * @throws IOException if there is no room for sockets
    * @throws TransportException if a Manager could not be started, or a fetch was a miss
    */
   int run() throws IOException, InterruptedException {
-    // With the process in its name, for whoever finds one that a killed process has left.
-    Path directory =
-        Files.createTempDirectory("orbitkv-rehearsal-" + ProcessHandle.current().pid() + "-");
+    Path directory;
+    try {
+      // With the process in its name, for whoever finds one that a killed process has left.
+      directory =
+          Files.createTempDirectory("orbitkv-rehearsal-" + ProcessHandle.current().pid() + "-");
+    } catch (IOException e) {
+      managers.end();
+      throw e;
+    }
     try {
       Path owner = start(directory, "owner", OWNER_POOL);
       if (!goesOn.getAsBoolean()) {
@@ -91,7 +97,6 @@ final class Rehearsal {
     settings.put("pool-bytes", poolBytes);
     settings.put("membership", "local");
     settings.put("registry-directory", directory.resolve("registry").toString());
-    settings.put("rehearsal", "off");
     managers.start(settings);
     return socket;
   }
@@ -111,15 +116,10 @@ final class Rehearsal {
   }
 
   private static boolean hasPeer(Path socket) {
-    if (!Files.exists(socket)) {
-      return false;
-    }
     try (ManagerClient client = ManagerClient.connect(socket, ClientOptions.DEFAULTS)) {
       return JsonParser.parseString(client.status()) instanceof JsonObject status
           && status.get("peers") instanceof JsonArray peers
           && !peers.isEmpty();
-    } catch (TransportException e) {
-      return false;
     }
   }
 

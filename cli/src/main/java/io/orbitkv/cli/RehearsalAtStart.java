@@ -1,14 +1,13 @@
 package io.orbitkv.cli;
 
 import io.orbitkv.adapter.ChannelConfig;
-import io.orbitkv.api.spi.OptionSpec;
-import io.orbitkv.api.spi.TransportProvider;
 import io.orbitkv.manager.config.ManagerConfiguration;
 import io.orbitkv.manager.config.MembershipKind;
+import io.orbitkv.manager.plugin.LoadedProvider;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,28 +22,32 @@ final class RehearsalAtStart {
 
   private static final Duration CUT_SHORT = Duration.ofSeconds(5);
 
-  private final RehearsalManagers managers;
   private final ThreadGroup group = new ThreadGroup("orbitkv-rehearsal");
-  private final Thread thread = new Thread(group, this::run, "orbitkv-rehearsal");
+  private @Nullable Thread thread;
   private volatile boolean over;
 
-  private RehearsalAtStart(TransportProvider provider, List<OptionSpec> options) {
-    managers = new RehearsalManagers(provider, options);
-    thread.setDaemon(true);
-  }
+  private RehearsalAtStart() {}
 
-  /**
-   * Begins one if it was asked for, would be of use, and the backend's effects are known.
-   *
-   * @param options the provider's
-   */
-  static RehearsalAtStart begin(
-      ManagerConfiguration configuration, TransportProvider provider, List<OptionSpec> options) {
-    RehearsalAtStart rehearsal = new RehearsalAtStart(provider, options);
+  /** Begins one if it was asked for, would be of use, and the backend's effects are known. */
+  static RehearsalAtStart begin(ManagerConfiguration configuration, LoadedProvider loaded) {
+    RehearsalAtStart rehearsal = new RehearsalAtStart();
     if (isOfUse(configuration)) {
-      rehearsal.thread.start();
+      rehearsal.start(new RehearsalManagers(loaded));
     }
     return rehearsal;
+  }
+
+  private void start(RehearsalManagers managers) {
+    Thread rehearsing = new Thread(group, () -> run(managers), "orbitkv-rehearsal");
+    rehearsing.setDaemon(true);
+    try {
+      rehearsing.start();
+      thread = rehearsing;
+    } catch (OutOfMemoryError e) {
+      // No thread is to be had. The Manager serves, and goes on.
+      managers.end();
+      log().warn("no rehearsal, so the first fetches are slower: {}", e.toString());
+    }
   }
 
   private static boolean isOfUse(ManagerConfiguration configuration) {
@@ -55,23 +58,25 @@ final class RehearsalAtStart {
         && configuration.backend().equals(REHEARSED_BACKEND);
   }
 
-  private void run() {
-    // Not a static logger: every command would pay for the start of logging.
-    Logger log = LoggerFactory.getLogger(RehearsalAtStart.class);
+  private void run(RehearsalManagers managers) {
     long start = System.nanoTime();
     try {
-      int fetches = rehearse();
+      int fetches = rehearse(managers);
       long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-      log.info(
-          "rehearsal {} after {} ms: {} fetches", over ? "cut short" : "ended", millis, fetches);
+      log()
+          .info(
+              "rehearsal {} after {} ms: {} fetches",
+              over ? "cut short" : "ended",
+              millis,
+              fetches);
     } catch (IOException | RuntimeException e) {
-      log.warn("rehearsal failed, so the first fetches are slower: {}", e.toString());
+      log().warn("rehearsal failed, so the first fetches are slower: {}", e.toString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private int rehearse() throws IOException, InterruptedException {
+  private int rehearse(RehearsalManagers managers) throws IOException, InterruptedException {
     try (LogOutput.Silence _ = LogOutput.silence(group)) {
       return new Rehearsal(managers, () -> !over).run();
     }
@@ -82,8 +87,16 @@ final class RehearsalAtStart {
     over = true;
   }
 
-  /** Waits for its end, but not for long; whether it runs no code of the provider any more. */
-  boolean awaitEnd() throws InterruptedException {
-    return (!thread.isAlive() || thread.join(CUT_SHORT)) && managers.clean();
+  /** Waits for its end, but not for long; what goes on then has its own use of the provider. */
+  void awaitEnd() throws InterruptedException {
+    Thread rehearsing = thread;
+    if (rehearsing != null) {
+      var _ = rehearsing.join(CUT_SHORT);
+    }
+  }
+
+  // Not a static logger: every command would pay for the start of logging.
+  private static Logger log() {
+    return LoggerFactory.getLogger(RehearsalAtStart.class);
   }
 }

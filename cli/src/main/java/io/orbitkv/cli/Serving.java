@@ -3,7 +3,6 @@ package io.orbitkv.cli;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.orbitkv.api.spi.OptionSpec;
 import io.orbitkv.api.spi.TransportProvider;
 import io.orbitkv.manager.Manager;
 import io.orbitkv.manager.ShutdownReport;
@@ -45,14 +44,9 @@ final class Serving {
   /**
    * Serves until a signal.
    *
-   * @param options those of the provider
    * @return the exit code: 0 if everything was drained and closed
    */
-  int run(
-      ManagerConfiguration configuration,
-      LoadedProvider loaded,
-      TransportProvider provider,
-      List<OptionSpec> options)
+  int run(ManagerConfiguration configuration, LoadedProvider loaded, TransportProvider provider)
       throws InterruptedException {
     Signals.register("TERM", () -> signalled("SIGTERM"));
     Signals.register("INT", () -> signalled("SIGINT"));
@@ -67,15 +61,13 @@ final class Serving {
     serving.set(manager);
     out.println(ready(manager.describe()));
     out.flush();
-    RehearsalAtStart rehearsal = RehearsalAtStart.begin(configuration, provider, options);
+    RehearsalAtStart rehearsal = RehearsalAtStart.begin(configuration, loaded);
     stop.await();
     rehearsal.cutShort();
     ShutdownReport report = manager.shutdown();
-    boolean rehearsed = rehearsal.awaitEnd();
+    rehearsal.awaitEnd();
     if (report.clean()) {
-      if (rehearsed) {
-        use.close();
-      }
+      use.close();
       return 0;
     }
     // The use stays: code that may still run must not be unloaded.
