@@ -28,6 +28,7 @@ record SocketOption(String name, int level, int number) {
   static final SocketOption INFO = new SocketOption("TCP_INFO", IPPROTO_TCP, 11);
   static final SocketOption CONGESTION = new SocketOption("TCP_CONGESTION", IPPROTO_TCP, 13);
   static final SocketOption USER_TIMEOUT = new SocketOption("TCP_USER_TIMEOUT", IPPROTO_TCP, 18);
+  static final SocketOption UNSENT = new SocketOption("TCP_NOTSENT_LOWAT", IPPROTO_TCP, 25);
   // linux/in6.h
   static final SocketOption V6_ONLY = new SocketOption("IPV6_V6ONLY", 41, 26);
 

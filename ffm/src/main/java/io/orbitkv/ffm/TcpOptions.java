@@ -63,6 +63,20 @@ public final class TcpOptions {
   }
 
   /**
+   * Bytes that may wait in the send buffer without having been sent once (TCP_NOTSENT_LOWAT,
+   * tcp(7)): a send waits while there are more, and goes on below half of it. What is under way
+   * does not count, so a long path is filled all the same.
+   */
+  public TcpOptions unsentBytes(int bytes) {
+    return set(SocketOption.UNSENT, bytes);
+  }
+
+  /** As set by {@link #unsentBytes(int)}; 0 if it is the system's. */
+  public int unsentBytes() {
+    return SocketOption.UNSENT.get(fd);
+  }
+
+  /**
    * Chooses the congestion control.
    *
    * @param name such as {@code "bbr"}

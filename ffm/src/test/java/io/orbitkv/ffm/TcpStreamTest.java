@@ -474,6 +474,7 @@ class TcpStreamTest {
       assertThat(options.noDelay(true).noDelay()).isTrue();
       assertThat(options.sendBuffer(50_000).sendBuffer()).isEqualTo(100_000);
       assertThat(options.receiveBuffer(50_000).receiveBuffer()).isEqualTo(100_000);
+      assertThat(options.unsentBytes(131_072).unsentBytes()).isEqualTo(131_072);
       assertThat(options.congestion("reno")).isTrue();
       assertThat(options.congestion()).isEqualTo("reno");
       assertThat(options.congestion("no_such")).isFalse();

@@ -15,12 +15,15 @@ import java.util.regex.Pattern;
  * @param remotePort of the other end
  * @param received payload that came in, bytes
  * @param acknowledged payload that went out and arrived, bytes
+ * @param unsent payload that waits in the send buffer and was not sent so far, bytes
  */
-public record TcpInfo(int localPort, int remotePort, long received, long acknowledged) {
+public record TcpInfo(
+    int localPort, int remotePort, long received, long acknowledged, long unsent) {
   private static final Pattern LINE =
       Pattern.compile("^\\d+\\s+\\d+\\s+\\S+:(\\d+)\\s+\\S+:(\\d+)\\s(.*)$");
   private static final Pattern RECEIVED = Pattern.compile("bytes_received:(\\d+)");
   private static final Pattern ACKNOWLEDGED = Pattern.compile("bytes_acked:(\\d+)");
+  private static final Pattern UNSENT = Pattern.compile("notsent:(\\d+)");
 
   /** Why it can not be asked for here; empty if it can. */
   public static String obstacle() {
@@ -34,24 +37,36 @@ public record TcpInfo(int localPort, int remotePort, long received, long acknowl
 
   /** The ends of all connections to a port, at those who connected. */
   public static List<TcpInfo> to(int port) {
-    List<TcpInfo> found = new ArrayList<>();
+    return list(List.of(), "dport", port);
+  }
+
+  /** The ends of all connections to a port, at the one that listens, on a side of two. */
+  public static List<TcpInfo> at(Namespaces hosts, String side, int port) {
+    return list(hosts.on(side), "sport", port);
+  }
+
+  private static List<TcpInfo> list(List<String> where, String end, int port) {
+    List<String> line = new ArrayList<>(where);
+    line.addAll(List.of("ss", "-tinHO", "state", "established", end, "=", ":" + port));
     try {
-      for (String line :
-          run("ss", "-tinHO", "state", "established", "dport", "=", ":" + port).lines().toList()) {
-        Matcher matcher = LINE.matcher(line);
-        if (matcher.matches()) {
-          found.add(
-              new TcpInfo(
-                  Integer.parseInt(matcher.group(1)),
-                  Integer.parseInt(matcher.group(2)),
-                  number(RECEIVED, matcher.group(3)),
-                  number(ACKNOWLEDGED, matcher.group(3))));
-        }
-      }
+      return run(line.toArray(String[]::new))
+          .lines()
+          .map(LINE::matcher)
+          .filter(Matcher::matches)
+          .map(TcpInfo::of)
+          .toList();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return found;
+  }
+
+  private static TcpInfo of(Matcher line) {
+    return new TcpInfo(
+        Integer.parseInt(line.group(1)),
+        Integer.parseInt(line.group(2)),
+        number(RECEIVED, line.group(3)),
+        number(ACKNOWLEDGED, line.group(3)),
+        number(UNSENT, line.group(3)));
   }
 
   private static long number(Pattern field, String text) {

@@ -123,10 +123,13 @@ final class Congestion {
     }
   }
 
-  private boolean isShort() {
+  /** Whether the path is one between two addresses of this host. */
+  boolean staysInHost() {
     InetAddress remote = stream.remoteAddress().getAddress();
-    return remote.isLoopbackAddress()
-        || remote.equals(stream.localAddress().getAddress())
-        || stream.options().leastRoundTripMicros() < SHORT_PATH_MICROS;
+    return remote.isLoopbackAddress() || remote.equals(stream.localAddress().getAddress());
+  }
+
+  private boolean isShort() {
+    return staysInHost() || stream.options().leastRoundTripMicros() < SHORT_PATH_MICROS;
   }
 }

@@ -22,6 +22,14 @@ final class OwnerConnection implements Runnable, ReplyConnection {
   private static final long LINGER_NANOS = 1_000_000_000;
   private static final int LINGER_BYTES = 1 << 20;
 
+  /**
+   * Bytes that lie unsent in the send buffer at most, where packets pass more than one queue. The
+   * kernel sends such bytes when an acknowledgement comes, on the CPU that it comes on, while this
+   * thread's calls send on another: a virtual link with a queue for each CPU lets the one overtake
+   * the other, and TCP takes that for loss.
+   */
+  private static final int UNSENT_BYTES = 128 << 10;
+
   private final Engine engine;
   private final OwnerService service;
   private final TcpStream stream;
@@ -155,6 +163,9 @@ final class OwnerConnection implements Runnable, ReplyConnection {
   private boolean greet(MemorySegment buffer) throws ProtocolException {
     Congestion chosen = engine.configure(stream);
     congestion = chosen;
+    if (!chosen.staysInHost()) {
+      stream.options().unsentBytes(UNSENT_BYTES);
+    }
     endLater(engine, Engine.CONNECT_NANOS, ungreeted);
     if (stream.receive(buffer, 0, Wire.PREFACE_BYTES, true) < Wire.PREFACE_BYTES) {
       return false;
