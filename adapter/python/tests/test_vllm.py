@@ -273,6 +273,25 @@ class LookupTest(unittest.TestCase):
         until("it is answered", lambda: late.poll() is not None)
         self.assertFalse(late.poll())
 
+    # Guard: the origin in FetchOperation.claim. Without it what the engine computed itself counts as brought by the
+    # peer that is frozen, and the next request waits for that one again.
+    def test_probe_is_not_fooled_by_what_the_engine_saved(self) -> None:
+        registry = tempfile.mkdtemp(prefix="okvpy-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, registry, True)
+        together = ("--membership", "local", "--registry-directory", registry)
+        peer, asked = Manager(*together), Manager(*together)
+        self.addCleanup(peer.end)
+        self.addCleanup(asked.end)
+        with orbitkv.connect(asked.socket, instance="lookup", role="scheduler", timeout=DEADLINE) as client:
+            until("they know each other", lambda: client.status()["peers"])
+            peer.stop()
+            wanted = os.urandom(32)
+            probe = Probe([Shard(0, client, "lookup")], [wanted], DEADLINE, 0)
+            publish(client, {orbitkv.BlockName("lookup", wanted): os.urandom(4096)})
+            until("it is answered", lambda: probe.poll() is not None)
+            self.assertFalse(probe.poll())
+            peer.resume()
+
 
 @needs_manager
 class LinkTest(unittest.TestCase):

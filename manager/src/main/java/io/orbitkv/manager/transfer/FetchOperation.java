@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -48,8 +49,12 @@ final class FetchOperation implements PartRead.Sink {
   // Of the strand.
   private final Strand strand = new Strand();
   private final Set<BlockName> claimed = new HashSet<>();
+
+  /** What a peer has sent, also if nobody waits for it any more; written by any thread. */
+  private final Set<BlockName> brought = ConcurrentHashMap.newKeySet();
+
   private final Set<Integer> mine = new HashSet<>();
-  private final TreeMap<Integer, CompletableFuture<Void>> elsewhere = new TreeMap<>();
+  private final TreeMap<Integer, CompletableFuture<Boolean>> elsewhere = new TreeMap<>();
   private final Set<Integer> failed = new HashSet<>();
   private final Map<Integer, Set<RemotePeers.RemotePeer>> rejected = new HashMap<>();
   private List<RemotePeers.RemotePeer> peers = List.of();
@@ -152,6 +157,7 @@ final class FetchOperation implements PartRead.Sink {
 
   @Override
   public synchronized boolean take(WantedBlock block, Hold hold) {
+    brought.add(block.name());
     if (answered || holds[block.index()] != null) {
       return false;
     }
@@ -292,7 +298,7 @@ final class FetchOperation implements PartRead.Sink {
               @Override
               public void over() {
                 // Before the wait: two operations may wait for each other's names.
-                inFlight.release(claimed);
+                inFlight.release(claimed, brought);
                 claimed.clear();
                 awaitOthers();
               }
@@ -327,29 +333,32 @@ final class FetchOperation implements PartRead.Sink {
   /** Whether this operation is to fetch the block, unless it has come by now. */
   private boolean claim(int index) {
     BlockName name = names.get(index);
-    CompletableFuture<Void> other =
-        claimed.contains(name) ? CompletableFuture.completedFuture(null) : inFlight.claim(name);
+    CompletableFuture<Boolean> other =
+        claimed.contains(name) ? CompletableFuture.completedFuture(false) : inFlight.claim(name);
     if (other != null) {
       elsewhere.put(index, other);
       return false;
     }
     claimed.add(name);
     mine.add(index);
-    // Another operation may have sealed it between the look and the claim.
-    takeLocal(index, Origin.PEER);
+    // It may have come between the look and the claim: published, or fetched by another operation.
+    takeLocal(index, Origin.LOCAL);
     return true;
   }
 
   private void awaitOthers() {
     while (!elsewhere.isEmpty()) {
-      Map.Entry<Integer, CompletableFuture<Void>> next = elsewhere.firstEntry();
+      Map.Entry<Integer, CompletableFuture<Boolean>> next = elsewhere.firstEntry();
       if (!next.getValue().isDone()) {
         var _ = next.getValue().thenRun(() -> strand.execute(() -> step(this::awaitOthers)));
         return;
       }
       int index = next.getKey();
       elsewhere.remove(index);
-      if (missing(index) && !takeLocal(index, Origin.PEER) && options.prefix()) {
+      // Published meanwhile, perhaps, while a peer was asked that sent nothing.
+      boolean sent = next.getValue().join() || brought.contains(names.get(index));
+      Origin origin = sent ? Origin.PEER : Origin.LOCAL;
+      if (missing(index) && !takeLocal(index, origin) && options.prefix()) {
         break;
       }
     }
@@ -375,7 +384,7 @@ final class FetchOperation implements PartRead.Sink {
         pipeline.abandon();
       }
     } finally {
-      inFlight.release(claimed);
+      inFlight.release(claimed, brought);
       if (whenOver != null) {
         whenOver.run();
       }

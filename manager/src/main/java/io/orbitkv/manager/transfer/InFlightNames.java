@@ -12,18 +12,22 @@ import org.jspecify.annotations.Nullable;
  * twice. Thread-safe.
  */
 final class InFlightNames {
-  private final Map<BlockName, CompletableFuture<Void>> names = new ConcurrentHashMap<>();
+  private final Map<BlockName, CompletableFuture<Boolean>> names = new ConcurrentHashMap<>();
 
-  /** Claims a name; if another operation has it, returns what completes when that one is done. */
-  @Nullable CompletableFuture<Void> claim(BlockName name) {
+  /**
+   * Claims a name; if another operation has it, returns what completes when that one is done, with
+   * whether a peer sent the block.
+   */
+  @Nullable CompletableFuture<Boolean> claim(BlockName name) {
     return names.putIfAbsent(name, new CompletableFuture<>());
   }
 
-  void release(Set<BlockName> claimed) {
+  /** Ends claims; of what was claimed a peer has sent {@code brought}. */
+  void release(Set<BlockName> claimed, Set<BlockName> brought) {
     for (BlockName name : claimed) {
-      CompletableFuture<Void> waiters = names.remove(name);
+      CompletableFuture<Boolean> waiters = names.remove(name);
       if (waiters != null) {
-        waiters.complete(null);
+        waiters.complete(brought.contains(name));
       }
     }
   }
