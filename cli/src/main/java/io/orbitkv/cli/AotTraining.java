@@ -51,7 +51,7 @@ final class AotTraining {
       var _ = new Rehearsal(new RehearsalManagers(loaded), () -> true).run();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (IOException | RuntimeException e) {
+    } catch (CommandException | IOException | RuntimeException e) {
       System.out.println(
           "AOT training: no reads between Managers, so they start slower: " + e.getMessage());
     }

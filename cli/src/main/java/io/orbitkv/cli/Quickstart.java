@@ -10,18 +10,14 @@ import io.orbitkv.cli.replay.Replay;
 import io.orbitkv.cli.replay.ReplayOptions;
 import io.orbitkv.cli.replay.ReplayReport;
 import io.orbitkv.cli.replay.TraceRequest;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Two Managers in a private directory, from their start to their end. Used by one thread; {@link
@@ -37,27 +33,21 @@ final class Quickstart implements AutoCloseable {
   private static final List<String> NAMES = List.of("a", "b");
   private static final long POLL_MILLIS = 50;
 
-  private final Path directory;
+  private final PrivateDirectory directory;
   private final List<ManagerProcess> managers = new CopyOnWriteArrayList<>();
   private volatile boolean abandoned;
   private boolean logsKept;
   private final Thread hook = new Thread(this::abandon, "orbitkv-quickstart-end");
 
-  private Quickstart(Path directory) {
+  private Quickstart(PrivateDirectory directory) {
     this.directory = directory;
   }
 
   /** Makes the directory; starts nothing yet. */
   static Quickstart create() throws CommandException {
-    try {
-      Quickstart quickstart =
-          new Quickstart(Files.createTempDirectory("orbitkv-quickstart-").toAbsolutePath());
-      Runtime.getRuntime().addShutdownHook(quickstart.hook);
-      return quickstart;
-    } catch (IOException e) {
-      throw new CommandException(
-          "no temporary directory could be made (" + e.getMessage() + "); set TMPDIR", e);
-    }
+    Quickstart quickstart = new Quickstart(PrivateDirectory.make("orbitkv-quickstart-"));
+    Runtime.getRuntime().addShutdownHook(quickstart.hook);
+    return quickstart;
   }
 
   /**
@@ -89,7 +79,7 @@ final class Quickstart implements AutoCloseable {
     if (abandoned) {
       throw new CommandException("quickstart was ended");
     }
-    managers.add(ManagerProcess.start(name, directory, poolBytes, further));
+    managers.add(ManagerProcess.start(name, directory.path(), poolBytes, further));
   }
 
   private static void awaitPeer(ManagerProcess manager)
@@ -177,7 +167,7 @@ final class Quickstart implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
       if (!logsKept) {
-        removeDirectory();
+        directory.removeOrTell();
       }
     } catch (IllegalStateException e) {
       // This process is ending, and the hook does the same.
@@ -195,21 +185,11 @@ final class Quickstart implements AutoCloseable {
       abandoned = true;
     }
     endAll();
-    removeDirectory();
+    directory.removeOrTell();
   }
 
   private void endAll() {
     managers.forEach(ManagerProcess::terminate);
     managers.forEach(manager -> manager.kill(PATIENCE));
-  }
-
-  private void removeDirectory() {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      System.err.println("orbitkv: " + directory + ": cannot be removed (" + e + "); remove it");
-    }
   }
 }

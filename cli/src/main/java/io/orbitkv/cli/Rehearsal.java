@@ -10,14 +10,11 @@ import io.orbitkv.api.TransportException;
 import io.orbitkv.bench.LoopShape;
 import io.orbitkv.bench.WholePath;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 
 /**
  * Fetches between two small Managers of this process, in a directory of their own, so that the JVM
@@ -62,29 +59,29 @@ final class Rehearsal {
    * Runs it, for some seconds; when this ends, in whatever way, the Managers have been ended.
    *
    * @return fetches that were done
-   * @throws IOException if there is no room for sockets
+   * @throws CommandException if there is no room for sockets
+   * @throws IOException if the directory can not be removed
    * @throws TransportException if a Manager could not be started, or a fetch was a miss
    */
-  int run() throws IOException, InterruptedException {
-    Path directory;
+  int run() throws CommandException, IOException, InterruptedException {
+    PrivateDirectory directory;
     try {
       // With the process in its name, for whoever finds one that a killed process has left.
-      directory =
-          Files.createTempDirectory("orbitkv-rehearsal-" + ProcessHandle.current().pid() + "-");
-    } catch (IOException e) {
+      directory = PrivateDirectory.make("orbitkv-rehearsal-" + ProcessHandle.current().pid() + "-");
+    } catch (CommandException e) {
       managers.end();
       throw e;
     }
     try {
-      Path owner = start(directory, "owner", OWNER_POOL);
+      Path owner = start(directory.path(), "owner", OWNER_POOL);
       if (!goesOn.getAsBoolean()) {
         return 0;
       }
-      Path asked = start(directory, "asked", ASKED_POOL);
+      Path asked = start(directory.path(), "asked", ASKED_POOL);
       return meet(owner) && meet(asked) ? fetch(owner, asked) : 0;
     } finally {
       managers.end();
-      remove(directory);
+      directory.remove();
     }
   }
 
@@ -148,13 +145,5 @@ final class Rehearsal {
 
   private boolean goesOn(long start, long limitNanos) {
     return goesOn.getAsBoolean() && System.nanoTime() - start < limitNanos;
-  }
-
-  private static void remove(Path directory) throws IOException {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
   }
 }

@@ -69,14 +69,15 @@ final class RehearsalAtStart {
               over ? "cut short" : "ended",
               millis,
               fetches);
-    } catch (IOException | RuntimeException e) {
+    } catch (CommandException | IOException | RuntimeException e) {
       log().warn("rehearsal failed, so the first fetches are slower: {}", e.toString());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private int rehearse(RehearsalManagers managers) throws IOException, InterruptedException {
+  private int rehearse(RehearsalManagers managers)
+      throws CommandException, IOException, InterruptedException {
     try (LogOutput.Silence _ = LogOutput.silence(group)) {
       return new Rehearsal(managers, () -> !over).run();
     }
