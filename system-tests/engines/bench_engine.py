@@ -146,9 +146,9 @@ def main() -> int:
         folder = pathlib.Path(tempfile.mkdtemp(prefix="orbitkv-bench-engine-"))
         try:
             results[kind] = run(kind, folder, asked)
-        except RuntimeError as e:
+        except (RuntimeError, OSError, ValueError, subprocess.SubprocessError) as e:
             # The others are measured all the same; what it left tells why.
-            failed[kind] = str(e)
+            failed[kind] = f"{type(e).__name__}: {e}"
             continue
         shutil.rmtree(folder, ignore_errors=True)
         if not options.json:
@@ -164,14 +164,15 @@ def main() -> int:
 
 def table(kind: str, results: dict[str, Any]) -> None:
     """Medians of one kind, a line a prompt length."""
-    reference = {(i, r["prompt"]): r["token"] for i, r in enumerate(next(iter(results.values())))}
+    reference = {(i, r["prompt"]): r["token"] for i, r in enumerate(results.get("computing", []))}
     for length in LENGTHS:
         rows = [r for r in results[kind] if r["prompt"] == length]
-        right = sum(reference[(i, r["prompt"])] == r["token"] for i, r in enumerate(results[kind]) if r["prompt"] == length)
+        right = sum(reference.get((i, r["prompt"])) == r["token"] for i, r in enumerate(results[kind]) if r["prompt"] == length)
+        judged = f"right {right}/{len(rows)}" if reference else "right: not compared, without computing"
         ttft, floor, speed = (statistics.median(r[k] for r in rows) for k in ("ttft_s", "floor_s", "tokens_per_s"))
         print(
             f"{kind:<10} prompt {length:>5}  ttft {ttft:7.3f} s  floor {floor:6.3f}  {ttft / floor:5.2f} times  "
-            f"cached {statistics.median(r['cached'] for r in rows):>6.0f}  {speed:6.1f} tokens/s  right {right}/{len(rows)}",
+            f"cached {statistics.median(r['cached'] for r in rows):>6.0f}  {speed:6.1f} tokens/s  {judged}",
             flush=True,
         )
 

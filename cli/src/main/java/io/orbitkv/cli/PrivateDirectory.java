@@ -1,6 +1,7 @@
 package io.orbitkv.cli;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -34,6 +35,8 @@ record PrivateDirectory(Path path) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(file);
       }
+    } catch (UncheckedIOException e) {
+      throw new IOException("while its files were listed: " + e.getMessage(), e);
     }
   }
 

@@ -62,6 +62,7 @@ class UnsentBytesTest {
             }
             return readers.rounds() > 0;
           });
+      assertThat(readers.hits()).isPositive();
     }
     assertThat(most.get()).isPositive().isLessThanOrEqualTo(MOST_BYTES);
   }

@@ -46,13 +46,12 @@ final class FetchOperation implements PartRead.Sink {
   private final Origin[] origins;
   private boolean answered;
 
-  // Of the strand.
-  private final Strand strand = new Strand();
-  private final Set<BlockName> claimed = new HashSet<>();
-
   /** What a peer has sent, also if nobody waits for it any more; written by any thread. */
   private final Set<BlockName> brought = ConcurrentHashMap.newKeySet();
 
+  // Of the strand.
+  private final Strand strand = new Strand();
+  private final Set<BlockName> claimed = new HashSet<>();
   private final Set<Integer> mine = new HashSet<>();
   private final TreeMap<Integer, CompletableFuture<Boolean>> elsewhere = new TreeMap<>();
   private final Set<Integer> failed = new HashSet<>();
@@ -341,7 +340,8 @@ final class FetchOperation implements PartRead.Sink {
     }
     claimed.add(name);
     mine.add(index);
-    // It may have come between the look and the claim: published, or fetched by another operation.
+    // It may have come between the look and the claim: published, or, which is not told apart,
+    // fetched by another operation.
     takeLocal(index, Origin.LOCAL);
     return true;
   }

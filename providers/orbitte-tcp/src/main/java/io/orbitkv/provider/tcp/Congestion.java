@@ -123,7 +123,7 @@ final class Congestion {
     }
   }
 
-  /** Whether the path is one between two addresses of this host. */
+  /** Whether the path is loopback, or from an address to itself. */
   boolean staysInHost() {
     InetAddress remote = stream.remoteAddress().getAddress();
     return remote.isLoopbackAddress() || remote.equals(stream.localAddress().getAddress());

@@ -164,7 +164,7 @@ final class OwnerConnection implements Runnable, ReplyConnection {
     Congestion chosen = engine.configure(stream);
     congestion = chosen;
     if (!chosen.staysInHost()) {
-      stream.options().unsentBytes(UNSENT_BYTES);
+      boundUnsent();
     }
     endLater(engine, Engine.CONNECT_NANOS, ungreeted);
     if (stream.receive(buffer, 0, Wire.PREFACE_BYTES, true) < Wire.PREFACE_BYTES) {
@@ -193,6 +193,15 @@ final class OwnerConnection implements Runnable, ReplyConnection {
         remote,
         chosen.inForce());
     return true;
+  }
+
+  private void boundUnsent() {
+    try {
+      stream.options().unsentBytes(UNSENT_BYTES);
+    } catch (NativeException e) {
+      // Only slower.
+      log.debug("orbitte-tcp {} connection of {}: {}", service.endpoint(), remote, e.getMessage());
+    }
   }
 
   private void accept(Preface theirs) throws ProtocolException {
