@@ -186,6 +186,9 @@ class ManagerTest {
     try (BlockLease lease =
         client(b).queryAndWait(List.of(name("x"), name("x")), QueryOptions.FETCH)) {
       assertThat(lease.blocks()).hasSize(2);
+      // Guard: what FetchOperation.release tells those who wait. Without it the second is local.
+      assertBlock(lease, 0, Origin.PEER, 1);
+      assertBlock(lease, 1, Origin.PEER, 1);
       assertThat(number(b, "pool", "holds")).as("one hold for one block").isEqualTo(1);
     }
     assertThat(number(a, "grants", "given")).isEqualTo(1);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  */
 class UnsentBytesTest {
   private static final Duration SOON = Duration.ofSeconds(30);
-  private static final long BLOCK_BYTES = 1 << 20;
+  private static final int BLOCK_BYTES = 1 << 20;
   private static final int BLOCKS = 24;
 
   /** The bound, and the packet that goes over it. */
@@ -45,7 +45,7 @@ class UnsentBytesTest {
                 hosts.on("b"), "b", "--host", hosts.ipv4("b"), "--peers", hosts.ipv4("a") + ":7403")
             .awaitReady();
     b.awaitPeer(a);
-    List<Page> pages = Page.of(1, 1, BLOCKS, (int) BLOCK_BYTES).toList();
+    List<Page> pages = Page.of(1, 1, BLOCKS, BLOCK_BYTES).toList();
     try (Engine engine = a.engine()) {
       engine.store(pages);
     }
@@ -62,7 +62,7 @@ class UnsentBytesTest {
             }
             return readers.rounds() > 0;
           });
-      assertThat(readers.hits()).isPositive();
+      assertThat(readers.hits()).isGreaterThanOrEqualTo(BLOCKS);
     }
     assertThat(most.get()).isPositive().isLessThanOrEqualTo(MOST_BYTES);
   }

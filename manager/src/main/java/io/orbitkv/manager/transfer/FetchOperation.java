@@ -332,8 +332,9 @@ final class FetchOperation implements PartRead.Sink {
   /** Whether this operation is to fetch the block, unless it has come by now. */
   private boolean claim(int index) {
     BlockName name = names.get(index);
-    CompletableFuture<Boolean> other =
-        claimed.contains(name) ? CompletableFuture.completedFuture(false) : inFlight.claim(name);
+    // Of a name that is asked for twice this operation's own claim, which is released before it
+    // waits.
+    CompletableFuture<Boolean> other = inFlight.claim(name);
     if (other != null) {
       elsewhere.put(index, other);
       return false;
@@ -356,8 +357,7 @@ final class FetchOperation implements PartRead.Sink {
       int index = next.getKey();
       elsewhere.remove(index);
       // Published meanwhile, perhaps, while a peer was asked that sent nothing.
-      boolean sent = next.getValue().join() || brought.contains(names.get(index));
-      Origin origin = sent ? Origin.PEER : Origin.LOCAL;
+      Origin origin = next.getValue().join() ? Origin.PEER : Origin.LOCAL;
       if (missing(index) && !takeLocal(index, origin) && options.prefix()) {
         break;
       }
