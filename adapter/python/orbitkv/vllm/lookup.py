@@ -112,11 +112,15 @@ class Probe:
 class Lookup:
     """Promises of one prefix, one a rank. Never blocks. Used by the scheduler's thread only."""
 
-    def __init__(self, shards: Sequence[Shard], hashes: Sequence[bytes], start: int, timeout: float) -> None:
+    def __init__(
+        self, shards: Sequence[Shard], hashes: Sequence[bytes], start: int, timeout: float, fetch: bool = True
+    ) -> None:
+        """``fetch``: blocks that are not here are fetched from peers first."""
         self.start = start
         self.wanted = len(hashes)
         self.began = time.monotonic()
-        self._timeout = timeout
+        self.timeout = timeout
+        """Seconds that it waits, at most; but for a moment more of a Manager that does not answer at all."""
         self._calls: dict[int, tuple[Shard, Any]] = {}
         self._plans: dict[int, tuple[Shard, Any]] = {}
         self._answered: float | None = None
@@ -127,7 +131,7 @@ class Lookup:
             for shard in shards:
                 names = [(shard.namespace, block_hash) for block_hash in hashes]
                 call = shard.client.submit_promise(
-                    names, fetch=True, stop_at_first_miss=True, timeout=timeout, redeemers=1, room_timeout=0
+                    names, fetch=fetch, stop_at_first_miss=True, timeout=timeout, redeemers=1, room_timeout=0
                 )
                 self._calls[shard.rank] = (shard, call)
         except OrbitKVError as e:
@@ -160,8 +164,8 @@ class Lookup:
                 break
             self._plans[rank] = (shard, plan)
         if self._calls:
-            self._late = now >= self.began + 0.95 * self._timeout
-        if self._calls and now > self.began + self._timeout + GRACE_SECONDS:
+            self._late = now >= self.began + 0.95 * self.timeout
+        if self._calls and now > self.began + self.timeout + GRACE_SECONDS:
             self.cancel()
         if self._calls:
             return False
@@ -190,7 +194,7 @@ class Lookup:
     @property
     def timed_out(self) -> bool:
         """Whether a clock answered it, the Manager's or this one; also if the answer was only seen so late."""
-        return self._answered is not None and self._answered >= self.began + 0.95 * self._timeout
+        return self._answered is not None and self._answered >= self.began + 0.95 * self.timeout
 
     @property
     def stalled(self) -> bool:

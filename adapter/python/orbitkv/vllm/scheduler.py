@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orbitkv import Client
 
 from .keys import Adapters, BlockHashes, engine_instance
 from .link import ManagerLink
-from .lookup import Lookup, Probe, Shard, Turns
+from .lookup import Lookup, Shard
 from .metadata import Load, Save, StepMetadata, StepReport, WorkerState
 from .options import Options
 from .placement import check_groups
+from .promises import Promises, Wish
 from .stats import OrbitKVStats
 
 if TYPE_CHECKING:
@@ -28,33 +29,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger("vllm.orbitkv")
 
 KNOWN_BLOCKS = 1 << 20
-SPIN_SECONDS = 0.0005
-"""What is local is answered sooner, and saves the request a step."""
-ALONE_SECONDS = 0.003
-"""The same of a request that the engine has nothing beside: whoever comes then waits so long at most."""
-SPINNING_LOOKUPS = 4
-"""With more of them out nobody spins: they come from peers, and a step would wait for each of a burst."""
-MISS_SECONDS = 1.0
-"""For so long a miss is not asked for again, while the request waits for room."""
-WARY_TIMEOUT = 0.05
-"""After an answer that did not come in time requests wait so long only, until a probe is answered in time."""
-PROBE_TIMEOUT = 5.0
 
 
 class Tracked:
     """A request that the engine knows."""
 
-    __slots__ = ("request", "hashes", "named", "lookup", "refused_at", "missed_at", "progress", "saved")
+    __slots__ = ("request", "hashes", "named", "wish", "saved")
 
     def __init__(self, request: "Request", hashes: BlockHashes, named: bool) -> None:
         self.request = request
         self.hashes = hashes
         self.named = named and not request.resumable
         """Whether its blocks have names: nothing that is unknown changes their bytes."""
-        self.lookup: Lookup | None = None
-        self.refused_at: float | None = None
-        self.missed_at = -MISS_SECONDS
-        self.progress = 0
+        self.wish = Wish()
         self.saved = 0
 
 
@@ -85,12 +72,8 @@ class Scheduler:
         self._known: OrderedDict[bytes, None] = OrderedDict()
         self._known_epochs: tuple[str, ...] = ()
         self._loras = Adapters()
-        self._wary = False
-        self._stalled = False
-        """Whether the last lookup that ended was ended by a clock, with nothing."""
-        self._probe: Probe | None = None
-        self._turns = Turns(options.lookup_timeout)
         self.stats = OrbitKVStats()
+        self._promises = Promises(options, self.stats, self._shards, self._missed)
         for socket in self._sockets.values():
             if socket not in self._links:
                 self._links[socket] = ManagerLink(socket, self._instance, "scheduler")
@@ -99,7 +82,7 @@ class Scheduler:
     def close(self) -> None:
         """Gives up every promise and ends the sessions."""
         for tracked in self._requests.values():
-            self._forget(tracked)
+            self._promises.forget(tracked.wish)
         for client in self._lost:
             client.close()
         for link in self._links.values():
@@ -127,61 +110,15 @@ class Scheduler:
         start = computed // self._block_tokens
         # The last token is always computed: its logits are what the request is for.
         end = (request.num_tokens - 1) // self._block_tokens
-        lookup = tracked.lookup
-        if lookup is not None and (end <= start or lookup.start > start):
-            self._forget(tracked)
-            lookup = None
         if end <= start:
+            self._promises.forget(tracked.wish)
             return 0, False
-        spin = 0.0
-        if lookup is None and self._workers_unknown():
+        if tracked.wish.lookup is None and self._workers_unknown():
             return None, False
-        if lookup is None:
-            if time.monotonic() - tracked.missed_at < MISS_SECONDS:
-                return 0, False
-            shards = self._shards()
-            if not shards:
-                return 0, False
-            if not self._turns.free:
-                return self._without_turn(tracked)
-            lookup = self._ask(shards, hashes[start:end], start)
-            tracked.lookup = lookup
-            self._turns.take(lookup)
-            spin = SPIN_SECONDS if self._turns.out <= SPINNING_LOOKUPS else 0.0
-        # An answer is judged once; the promise is kept while the request waits for room.
-        if not lookup.answered:
-            if len(self._requests) == 1:
-                spin = ALONE_SECONDS
-            if not lookup.spin(spin):
-                return None, False
-            self._turns.end(lookup)
-            if lookup.refused and self._is_worth_waiting(tracked):
-                self._forget(tracked)
-                self._turns.refused()
-                return self._without_turn(tracked)
-            if self._asks_again(tracked, lookup, hashes):
-                return None, False
-        blocks = lookup.start + lookup.blocks - start
-        if blocks <= 0:
-            self._missed(tracked, hashes[start:end])
-            return 0, False
+        blocks = self._promises.of(tracked.wish, hashes[:end], start, len(self._requests) == 1)
+        if not blocks:
+            return blocks, False
         return blocks * self._block_tokens, True
-
-    def _without_turn(self, tracked: Tracked) -> tuple[int | None, bool]:
-        """A request asks later, unless those ahead of it are not answered."""
-        if self._stalled:
-            self.stats.add("skipped_lookups")
-            tracked.missed_at = time.monotonic()
-            return 0, False
-        self._turns.pass_over()
-        return None, False
-
-    def _is_worth_waiting(self, tracked: Tracked) -> bool:
-        """Whether a refused request asks once more: others make room, and it was not refused for long."""
-        now = time.monotonic()
-        if tracked.refused_at is None:
-            tracked.refused_at = now
-        return self._turns.out > 0 and now < tracked.refused_at + self._options.lookup_timeout
 
     def _workers_unknown(self) -> bool:
         """Whether a worker has not reported yet. All do with an engine's first step, which may be an empty one."""
@@ -203,82 +140,22 @@ class Scheduler:
             shards.append(Shard(rank, client, worker.namespace))
         return shards
 
-    def _ask(self, shards: list[Shard], hashes: list[bytes], start: int) -> Lookup:
-        self._poll_probe(shards, hashes)
-        timeout = min(WARY_TIMEOUT, self._options.lookup_timeout) if self._wary else self._options.lookup_timeout
-        self.stats.add("lookups")
-        return Lookup(shards, hashes, start, timeout)
-
-    def _poll_probe(self, shards: list[Shard], hashes: list[bytes]) -> None:
-        """While lookups are answered by clocks, one question with time is always out."""
-        self._judge_probe()
-        if self._wary and self._probe is None:
-            self._probe = self._new_probe(shards, hashes)
-
-    def _new_probe(self, shards: list[Shard], hashes: list[bytes]) -> Probe:
-        return Probe(shards, hashes, PROBE_TIMEOUT, self._options.lookup_timeout)
-
-    def _judge_probe(self) -> None:
-        if self._probe is None:
-            return
-        seen = self._probe.poll()
-        if seen is not None:
-            self._probe = None
-        if seen:
-            self._wary = self._stalled = False
-            logger.info("OrbitKV: lookups are answered in time again")
-
-    def _asks_again(self, tracked: Tracked, lookup: Lookup, hashes: list[bytes]) -> bool:
-        """Judges an answer, once; whether the rest of its prefix is asked for once more."""
-        self.stats.add("lookup_seconds", lookup.seconds)
-        self._stalled = lookup.stalled
-        if lookup.blocks == lookup.wanted or not lookup.timed_out:
-            return False
-        wanted = hashes[lookup.start : lookup.start + lookup.wanted]
-        if self._options.wait_for_full_prefix and lookup.blocks > tracked.progress:
-            shards = self._shards()
-            if shards:
-                tracked.progress = lookup.blocks
-                lookup.cancel()
-                tracked.lookup = self._ask(shards, wanted, lookup.start)
-                self._turns.take(tracked.lookup)
-                return True
-        self.stats.add("lookup_timeouts")
-        if lookup.blocks == 0 and not self._wary:
-            self._wary = True
-            self._probe = self._new_probe(self._shards(), wanted)
-            logger.warning(
-                "OrbitKV: a lookup of %d blocks brought none in %.2f s: a Manager is slow, frozen or lost; lookups "
-                "wait %.2f s until one is answered in time",
-                lookup.wanted,
-                time.monotonic() - lookup.began,
-                WARY_TIMEOUT,
-            )
-        return False
-
-    def _missed(self, tracked: Tracked, hashes: list[bytes]) -> None:
+    def _missed(self, hashes: Sequence[bytes]) -> None:
         self.stats.add("missed_blocks", len(hashes))
         for block_hash in hashes:
             self._known.pop(block_hash, None)
-        self._forget(tracked)
-        tracked.missed_at = time.monotonic()
-
-    def _forget(self, tracked: Tracked) -> None:
-        tracked.progress = 0
-        if tracked.lookup is not None:
-            tracked.lookup.cancel()
-            self._turns.end(tracked.lookup)
-            tracked.lookup = None
 
     def allocated(self, request: "Request", blocks: "KVCacheBlocks", external: int) -> None:
         """The engine has room: with ``external`` tokens the promise is redeemed in the coming step."""
         tracked = self.track(request)
-        lookup = tracked.lookup
-        if external == 0 or lookup is None:
-            # Not taken up, or taken up before.
-            self._forget(tracked)
+        if external == 0:
+            # Not taken up.
+            self._promises.forget(tracked.wish)
             return
-        tracked.lookup = None
+        lookup = self._promises.redeem(tracked.wish)
+        if lookup is None:
+            # Taken up before.
+            return
         (ids,) = blocks.get_block_ids()
         count = external // self._block_tokens
         # The blocks behind those that the engine had itself.
@@ -286,10 +163,7 @@ class Scheduler:
         first = end - count
         hashes = tracked.hashes.hashes
         self.stats.add("hit_blocks", count)
-        missed = hashes[end : (request.num_tokens - 1) // self._block_tokens]
-        self.stats.add("missed_blocks", len(missed))
-        for block_hash in missed:
-            self._known.pop(block_hash, None)
+        self._missed(hashes[end : (request.num_tokens - 1) // self._block_tokens])
         for block_hash in hashes[first:end]:
             self._remember(block_hash)
         load = Load(request.request_id, lookup.plans(first - lookup.start), ids[first:end])
@@ -299,12 +173,11 @@ class Scheduler:
 
     def step(self, output: "SchedulerOutput") -> StepMetadata:
         """What the workers do with the step that was just planned."""
-        self._judge_probe()
-        self._turns.next_step()
+        self._promises.next_step()
         epochs: set[str] = set()
         for tracked in self._requests.values():
-            if tracked.lookup is not None:
-                epochs |= tracked.lookup.epochs
+            if tracked.wish.lookup is not None:
+                epochs |= tracked.wish.lookup.epochs
         for _, lookup in self._loads.values():
             epochs |= lookup.epochs
         loads = [load for load, _ in self._loads.values()]
@@ -365,7 +238,7 @@ class Scheduler:
         """The request is over. A load that is under way goes on; the engine keeps its blocks until it has ended."""
         tracked = self._requests.pop(request.request_id, None)
         if tracked is not None:
-            self._forget(tracked)
+            self._promises.forget(tracked.wish)
 
     def _close_lost(self, used: set[str]) -> None:
         for link in self._links.values():
