@@ -1,5 +1,7 @@
 package io.orbitkv.bench;
 
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
 import io.orbitkv.adapter.BlockLease;
 import io.orbitkv.adapter.BlockName;
 import io.orbitkv.adapter.ClientOptions;
@@ -35,6 +37,7 @@ public final class WholePath implements Contender, AutoCloseable {
   private final long blockBytes;
   private final List<BlockName> names = new ArrayList<>();
   private final MemorySegment copy;
+  private final List<Sample> fetches = new ArrayList<>();
   private int next;
 
   private WholePath(ManagerClient asked, LongSupplier cpuNanos, long blockBytes) {
@@ -99,22 +102,73 @@ public final class WholePath implements Contender, AutoCloseable {
     long cpu = cpuNanos.getAsLong();
     repeat(shape.batch(), seconds, tally);
     cpu = cpuNanos.getAsLong() - cpu;
+    Sample whole =
+        new Sample(
+            name(),
+            shape.batch(),
+            tally.gbps(),
+            LoopTally.times(tally.whole),
+            Sample.Times.NONE,
+            Sample.Times.NONE,
+            LoopTally.times(tally.whole),
+            Sample.Times.NONE,
+            (double) cpu / tally.bytes,
+            0,
+            tally.whole.getTotalCount(),
+            tally.errors,
+            tally.failure,
+            List.of(tally.gbps()),
+            "");
+    fetches.add(fetch(whole));
+    return whole;
+  }
+
+  /**
+   * Of the last measurements what lies between the question for a grant and the receipt, by the
+   * clock of the Manager that was asked: prepare is the grant, transfer the rest. Of at most its
+   * last 256 fetches; the processor time is that of the whole path.
+   *
+   * @param measurements how many, at most as many as there were
+   */
+  public List<Sample> fetches(int measurements) {
+    return List.copyOf(fetches.subList(fetches.size() - measurements, fetches.size()));
+  }
+
+  private Sample fetch(Sample whole) {
+    JsonObject times =
+        JsonParser.parseString(asked.status()).getAsJsonObject().getAsJsonObject("fetches");
+    Sample.Times between = times(times, "whole");
+    double bytes = (double) blockBytes * whole.batch();
+    double gbps = between.mean() == 0 ? 0 : bytes / between.mean() / 1e3;
     return new Sample(
-        name(),
-        shape.batch(),
-        tally.gbps(),
-        LoopTally.times(tally.whole),
+        "grant, read, receipt",
+        whole.batch(),
+        gbps,
+        between,
+        times(times, "grant"),
         Sample.Times.NONE,
+        times(times, "read"),
         Sample.Times.NONE,
-        LoopTally.times(tally.whole),
-        Sample.Times.NONE,
-        (double) cpu / tally.bytes,
+        whole.cpuSecondsPerGb(),
         0,
-        tally.whole.getTotalCount(),
-        tally.errors,
-        tally.failure,
-        List.of(tally.gbps()),
+        whole.operations(),
+        0,
+        "",
+        List.of(gbps),
         "");
+  }
+
+  private static Sample.Times times(JsonObject times, String name) {
+    if (!times.has(name + "_p50_nanos")) {
+      return Sample.Times.NONE;
+    }
+    double p99 = micros(times, name + "_p99_nanos");
+    return new Sample.Times(
+        micros(times, name + "_mean_nanos"), micros(times, name + "_p50_nanos"), p99, p99);
+  }
+
+  private static double micros(JsonObject times, String name) {
+    return times.get(name).getAsLong() / 1e3;
   }
 
   /**

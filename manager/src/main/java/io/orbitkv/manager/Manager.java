@@ -227,6 +227,7 @@ public final class Manager {
     json.add("quarantine", StatusReport.quarantine(usage));
     json.add("catalog", catalogStatus());
     json.add("reads", readStatus());
+    json.add("fetches", StatusReport.fetches(reader.fetchTimes().recent()));
     json.add("digests", StatusReport.digests(blocks.digestsTaken(), digests));
     json.add("leases", leaseStatus());
     json.add("tickets", ticketStatus());

@@ -13,6 +13,7 @@ import io.orbitkv.manager.memory.Hold;
 import io.orbitkv.manager.memory.Pool;
 import io.orbitkv.manager.plan.Instances;
 import io.orbitkv.manager.transfer.DigestChecks;
+import io.orbitkv.manager.transfer.FetchTimes;
 import io.orbitkv.manager.transfer.ReceiptCounters;
 import java.util.List;
 import java.util.Locale;
@@ -68,6 +69,23 @@ final class StatusReport {
       }
     }
     return json;
+  }
+
+  static JsonObject fetches(FetchTimes.Recent recent) {
+    JsonObject json = new JsonObject();
+    json.addProperty("recent", recent.count());
+    if (recent.count() > 0) {
+      addTimes(json, "grant", recent.grant());
+      addTimes(json, "read", recent.read());
+      addTimes(json, "whole", recent.whole());
+    }
+    return json;
+  }
+
+  private static void addTimes(JsonObject json, String name, FetchTimes.Distribution times) {
+    json.addProperty(name + "_mean_nanos", times.mean());
+    json.addProperty(name + "_p50_nanos", times.p50());
+    json.addProperty(name + "_p99_nanos", times.p99());
   }
 
   static JsonObject digests(long taken, DigestChecks checks) {

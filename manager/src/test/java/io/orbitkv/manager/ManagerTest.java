@@ -140,6 +140,13 @@ class ManagerTest {
       assertBlock(lease, 0, Origin.LOCAL, 7);
     }
     await("all holds to end", () -> number(a, "pool", "holds") + number(b, "pool", "holds") == 0);
+    assertThat(number(b, "fetches", "recent")).isEqualTo(1);
+    assertThat(number(b, "fetches", "whole_p50_nanos"))
+        .isEqualTo(
+            number(b, "fetches", "grant_p50_nanos") + number(b, "fetches", "read_p50_nanos"));
+    assertThat(number(b, "fetches", "grant_p50_nanos")).isPositive();
+    assertThat(number(b, "fetches", "read_p99_nanos")).isPositive();
+    assertThat(number(a, "fetches", "recent")).isZero();
     assertThat(status(b).getAsJsonObject("receipts_destination").get("LOCAL_QUIESCED").getAsInt())
         .isEqualTo(1);
     assertThat(status(a).getAsJsonObject("receipts_source").get("LOCAL_QUIESCED").getAsInt())

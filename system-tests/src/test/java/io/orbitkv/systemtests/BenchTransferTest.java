@@ -89,5 +89,16 @@ class BenchTransferTest {
     assertThat(found.getAsJsonArray("cases"))
         .extracting(section -> section.getAsJsonObject().get("case").getAsString())
         .containsExactly("mixed", "fan-in", "whole-path");
+    JsonObject row =
+        found
+            .getAsJsonArray("cases")
+            .get(2)
+            .getAsJsonObject()
+            .getAsJsonArray("rows")
+            .get(0)
+            .getAsJsonObject();
+    JsonObject fetch = row.getAsJsonObject("grant_read_receipt");
+    assertThat(fetch.get("p50_us").getAsDouble()).isPositive();
+    assertThat(fetch.get("prepare_p50_us").getAsDouble()).isPositive();
   }
 }

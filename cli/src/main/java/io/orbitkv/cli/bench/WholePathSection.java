@@ -23,8 +23,12 @@ final class WholePathSection {
   // Room for less than all blocks, so that each is fetched again: the oldest makes room.
   private static final long ASKED_POOL_BYTES = 192L << 20;
   private static final double IDLE_SECONDS = 2;
-  private static final int WARM_UP_OPERATIONS = 4000;
-  private static final double WARM_UP_SECONDS = 15;
+
+  /** After about so many single fetches the JVM compiles no more of what they need. */
+  private static final int WARM_UP_OPERATIONS = 25_000;
+
+  private static final double MOST_WARM_UP_SECONDS = 40;
+  private static final double WARM_UP_TIMES = 100;
 
   private final TransferPlan plan;
   private final TwoManagers.Start managers;
@@ -48,7 +52,9 @@ final class WholePathSection {
         "whole path: query, look-up, grant, read, receipt, seal, lease, answer, by two Managers;"
             + " medians of "
             + plan.rounds()
-            + " rounds");
+            + " rounds; below it the part from the question for the grant to the receipt, by the asked"
+            + " Manager's clock"
+            + " (last 256 fetches of a round)");
     page.line(CaseTable.head());
     if (plan.baseline() == BaselineKind.NONE || !SocketLoopClient.possible()) {
       return run(List.of());
@@ -56,6 +62,10 @@ final class WholePathSection {
     try (SocketLoopClient loop = SocketLoopClient.startHere(plan.poolBytes())) {
       return run(loop.sleepingWays());
     }
+  }
+
+  private double warmUpSeconds() {
+    return Math.min(MOST_WARM_UP_SECONDS, WARM_UP_TIMES * plan.warmUpSeconds());
   }
 
   private Section run(List<Contender> ways) throws InterruptedException {
@@ -68,7 +78,7 @@ final class WholePathSection {
                 BLOCKS,
                 () ->
                     ProcessCpu.nanos(two.ownerProcess()) + ProcessCpu.nanos(two.askedProcess()))) {
-      var _ = path.warmUp(WARM_UP_OPERATIONS, WARM_UP_SECONDS);
+      var _ = path.warmUp(WARM_UP_OPERATIONS, warmUpSeconds());
       JsonObject json = new JsonObject();
       json.addProperty("case", TransferCase.WHOLE_PATH.toString());
       JsonArray rows = new JsonArray();
@@ -85,10 +95,15 @@ final class WholePathSection {
                 new Random(1),
                 step);
         page.line(CaseTable.row(comparison));
+        Comparison fetch =
+            new Comparison(shape, path.fetches(plan.rounds()), comparison.baselines());
+        page.line(CaseTable.row(fetch) + "  of it grant, read, receipt");
         if (!comparison.failure().isEmpty()) {
           page.line("  an operation failed: " + comparison.failure());
         }
-        rows.add(TransferJson.of(comparison));
+        JsonObject row = TransferJson.of(comparison);
+        row.add("grant_read_receipt", TransferJson.of(fetch));
+        rows.add(row);
         errors += comparison.errors();
       }
       json.add("rows", rows);

@@ -60,7 +60,8 @@ public final class BlockReader implements AutoCloseable {
       DigestChecks digests,
       RemotePeers peers,
       Epoch transportEpoch) {
-    this.context = new FetchContext(pool, catalog, tickets, limits, digests, transportEpoch);
+    this.context =
+        new FetchContext(pool, catalog, tickets, limits, digests, new FetchTimes(), transportEpoch);
     this.leases = leases;
     this.peers = peers;
   }
@@ -109,6 +110,11 @@ public final class BlockReader implements AutoCloseable {
   /** Bytes of {@link #peerBlocks()}. */
   public long peerBytes() {
     return peerBytes.sum();
+  }
+
+  /** How long the last fetches took. */
+  public FetchTimes fetchTimes() {
+    return context.times();
   }
 
   /** Blocks that were asked for and not found. */

@@ -12,6 +12,7 @@ import io.orbitkv.manager.memory.Pool;
  * @param tickets where batches are submitted
  * @param limits of one ticket
  * @param digests where fetched blocks are compared with their digests
+ * @param times where completed fetches are told
  * @param transportEpoch this Manager's transport epoch: the only one that may use its grants
  */
 record FetchContext(
@@ -20,4 +21,5 @@ record FetchContext(
     Tickets tickets,
     TransferLimits limits,
     DigestChecks digests,
+    FetchTimes times,
     Epoch transportEpoch) {}

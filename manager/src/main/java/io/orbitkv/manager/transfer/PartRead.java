@@ -62,6 +62,8 @@ final class PartRead implements TrackedTicket.Listener {
   private final List<TicketId> submitted = new ArrayList<>();
   private @Nullable CompletableFuture<GrantOffer> asked;
   private @Nullable GrantOffer granted;
+  private long askedNanos;
+  private long grantedNanos;
   private int open;
   private boolean cancelled;
   private boolean finished;
@@ -128,6 +130,7 @@ final class PartRead implements TrackedTicket.Listener {
 
   /** Asks the owner, which pins the source. Under the first ticket's id, so safe to repeat. */
   CompletableFuture<GrantOffer> askGrant() {
+    long now = System.nanoTime();
     CompletableFuture<GrantOffer> future =
         owner
             .link()
@@ -139,6 +142,7 @@ final class PartRead implements TrackedTicket.Listener {
                     wanted.stream().map(WantedBlock::name).toList()));
     synchronized (this) {
       asked = future;
+      askedNanos = now;
     }
     return future;
   }
@@ -156,6 +160,7 @@ final class PartRead implements TrackedTicket.Listener {
         return leftOut;
       }
       granted = offer;
+      grantedNanos = System.nanoTime();
       open = 1;
     }
     try {
@@ -291,6 +296,9 @@ final class PartRead implements TrackedTicket.Listener {
       finished = true;
       good = outcome.completed();
       done = granted;
+      if (good && done != null) {
+        context.times().add(grantedNanos - askedNanos, System.nanoTime() - grantedNanos);
+      }
     }
     boolean check = good && memory.hasDigests();
     if (!check) {

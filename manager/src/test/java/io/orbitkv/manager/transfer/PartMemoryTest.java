@@ -53,6 +53,7 @@ class PartMemoryTest {
               noTickets(coordinator),
               new TransferLimits(1 << 20, 16, 1 << 20),
               digests,
+              new FetchTimes(),
               epoch);
       List<WantedBlock> wanted = new ArrayList<>();
       List<GrantOffer.GrantedRange> ranges = new ArrayList<>();
