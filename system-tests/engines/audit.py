@@ -41,7 +41,7 @@ _allocated = scheduler_module.Scheduler.allocated
 
 
 def allocated(self: Any, request: Any, blocks: Any, external: int) -> None:
-    lookup = self.track(request).lookup
+    lookup = self.track(request).wish.lookup
     _allocated(self, request, blocks, external)
     if external and lookup is not None:
         load = self._loads[request.request_id][0]

@@ -14,6 +14,7 @@ from typing import Any
 
 from environment import HERE, PYTHON, ROOT
 from hosts import Engine, Manager
+from models import hybrid_attention, refused_models, tensor_parallel
 from prompts import Tokens, restorable, shared_prefixes, unique_blocks
 from rig import OBSERVER, PATIENT, POOL, Failed, Rig, await_state, check, explained, same_bytes
 
@@ -377,6 +378,9 @@ CASES: dict[str, Callable[[Rig], str]] = {
     "flipped-byte": flipped_byte,
     "other-names": other_names,
     "refusals": refusals,
+    "refused-models": refused_models,
+    "hybrid-attention": hybrid_attention,
+    "tensor-parallel": tensor_parallel,
     "multi-connector": multi_connector,
     "transformers": transformers,
     "restarts": restarts,
