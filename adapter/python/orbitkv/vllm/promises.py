@@ -149,10 +149,11 @@ class Promises:
             self._turns.pass_over()
             return None
         # Of a prefix that only begins here the rest may come from a peer, unless no peer answers.
-        if here.blocks == here.wanted or self._stalled and here.blocks > 0:
+        blocks = here.start + here.blocks - start
+        if here.blocks == here.wanted or self._stalled and blocks > 0:
             wish.lookup, wish.here = here, None
             self._counters.add("lookup_seconds", here.seconds)
-            return here.start + here.blocks - start
+            return blocks
         self._forget_here(wish)
         return self._wait(wish)
 
