@@ -1,6 +1,6 @@
 """The connector, writing down the SHA-256 of every block that it saves and that it restored: a lever of the tests.
 
-``ORBITKV_AUDIT`` names the folder; a line is ``saved|loaded <name's hash> <bytes' hash>``.
+``ORBITKV_AUDIT`` names the folder; a line is ``saved|loaded <namespace>:<name's hash> <bytes' hash>``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def save(self: Any, space: str, job: Any, placement: Any) -> list[bytes]:
     dropped = _save(self, space, job, placement)
     for block_hash, block in zip(job.hashes, job.block_ids):
         if block_hash not in dropped:
-            print("saved", block_hash.hex(), _bytes_of(placement, block), file=_file)
+            print("saved", f"{space}:{block_hash.hex()}", _bytes_of(placement, block), file=_file)
     return dropped
 
 
@@ -63,7 +63,7 @@ def load(self: Any, job: Any) -> None:
         victim.unlink()
     _load(self, job)
     for block_hash, block in zip(job.hashes, job.block_ids):
-        print("loaded", block_hash.hex(), _bytes_of(self._placement, block), file=_file)
+        print("loaded", f"{self._space}:{block_hash.hex()}", _bytes_of(self._placement, block), file=_file)
 
 
 worker_module.Staging.save = save  # type: ignore[method-assign]

@@ -48,7 +48,12 @@ class Turns:
     @property
     def free(self) -> bool:
         """Whether the request that is looked at may ask: not before those that were passed over in this step."""
-        return len(self._out) + self._passed_over < self._most and time.monotonic() >= self._not_before
+        return len(self._out) + self._passed_over < self._most and not self.paused
+
+    @property
+    def paused(self) -> bool:
+        """Whether a Manager refused a question a moment ago."""
+        return time.monotonic() < self._not_before
 
     def take(self, lookup: object) -> None:
         """It was asked."""

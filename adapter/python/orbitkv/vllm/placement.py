@@ -52,7 +52,8 @@ def check_groups(kv_cache_config: "KVCacheConfig") -> None:
         kinds = ", ".join(sorted({type(g.kv_cache_spec).__name__ for g in groups}))
         raise UnsupportedLayout(
             f"the model has {len(groups)} KV-cache groups ({kinds}), and OrbitKVConnector keeps models with one; "
-            "run it without the connector"
+            "give --disable-hybrid-kv-cache-manager if its layers are attention of two kinds, else run it without the "
+            "connector"
         )
     spec = groups[0].kv_cache_spec
     kind = type(spec).__name__

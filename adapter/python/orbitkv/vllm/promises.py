@@ -73,25 +73,24 @@ class Promises:
         self._turns = Turns(options.lookup_timeout)
         self._asked_here = 0
 
-    def of(self, wish: Wish, hashes: list[bytes], start: int, alone: bool) -> int | None:
-        """How many of ``hashes[start:]``, from the first on, are promised; None: ask again.
+    def of(self, wish: Wish, hashes: list[bytes], start: int, end: int, alone: bool) -> int | None:
+        """How many of ``hashes[start:end]``, from the first on, are promised; None: ask again.
 
-        :param hashes: the request's, as far as it may be loaded; what was promised before stays good
+        :param hashes: the request's; what was promised before stays good
         :param alone: nobody else waits for the engine
         """
         if any(asked is not None and asked.start > start for asked in (wish.lookup, wish.here)):
             self.forget(wish)
         spin = 0.0
         if wish.lookup is None:
-            if time.monotonic() - wish.missed_at < MISS_SECONDS:
-                return 0
-            shards = self._shards()
+            shards = [] if time.monotonic() - wish.missed_at < MISS_SECONDS else self._shards()
             if not shards:
+                self._forget_here(wish)
                 return 0
             if not self._turns.free:
-                return self._without_turn(wish, shards, hashes, start)
+                return self._without_turn(wish, shards, hashes, start, end)
             self._forget_here(wish)
-            wish.lookup = self._ask(shards, hashes[start:], start)
+            wish.lookup = self._ask(shards, hashes[start:end], start)
             self._turns.take(wish.lookup)
             spin = SPIN_SECONDS if self._turns.out <= SPINNING_LOOKUPS else 0.0
         lookup = wish.lookup
@@ -108,7 +107,7 @@ class Promises:
                 return None
         blocks = lookup.start + lookup.blocks - start
         if blocks <= 0:
-            self._missed(hashes[start:])
+            self._missed(hashes[start:end])
             self.forget(wish)
             wish.missed_at = time.monotonic()
             return 0
@@ -117,6 +116,7 @@ class Promises:
     def forget(self, wish: Wish) -> None:
         """Gives up what a request was promised, and what it asked for."""
         wish.progress = 0
+        wish.asked_here = False
         self._forget_here(wish)
         if wish.lookup is not None:
             wish.lookup.cancel()
@@ -126,6 +126,8 @@ class Promises:
     def redeem(self, wish: Wish) -> Lookup | None:
         """The request's promise, which is the caller's from now on; None without one."""
         lookup, wish.lookup = wish.lookup, None
+        # It may be preempted, and look for what it has saved here itself.
+        wish.asked_here = False
         return lookup
 
     def next_step(self) -> None:
@@ -134,14 +136,22 @@ class Promises:
         self._turns.next_step()
         self._asked_here = 0
 
-    def _without_turn(self, wish: Wish, shards: list[Shard], hashes: list[bytes], start: int) -> int | None:
+    def _without_turn(
+        self, wish: Wish, shards: list[Shard], hashes: list[bytes], start: int, end: int
+    ) -> int | None:
         """It asks later; what lies here is promised at once, for nobody has to send it."""
-        if not wish.asked_here and self._asked_here < LOCAL_LOOKUPS:
+        if not wish.asked_here:
+            if self._turns.paused or self._asked_here >= LOCAL_LOOKUPS:
+                self._turns.pass_over()
+                return None
             self._asked_here += 1
             wish.asked_here = True
-            self._counters.add("lookups")
-            wish.here = Lookup(shards, hashes[start:], start, WARY_TIMEOUT, fetch=False)
-            wish.here.spin(SPIN_SECONDS)
+            self._counters.add("local_lookups")
+            timeout = min(WARY_TIMEOUT, self._options.lookup_timeout)
+            wish.here = Lookup(shards, hashes[start:end], start, timeout, fetch=False)
+            if not wish.here.spin(SPIN_SECONDS):
+                # The Manager is slow: the step waits for no other answer.
+                self._asked_here = LOCAL_LOOKUPS
         here = wish.here
         if here is None:
             return self._wait(wish)
@@ -152,7 +162,6 @@ class Promises:
         blocks = here.start + here.blocks - start
         if here.blocks == here.wanted or self._stalled and blocks > 0:
             wish.lookup, wish.here = here, None
-            self._counters.add("lookup_seconds", here.seconds)
             return blocks
         self._forget_here(wish)
         return self._wait(wish)

@@ -115,8 +115,8 @@ class Scheduler:
             return 0, False
         if tracked.wish.lookup is None and self._workers_unknown():
             return None, False
-        blocks = self._promises.of(tracked.wish, hashes[:end], start, len(self._requests) == 1)
-        if not blocks:
+        blocks = self._promises.of(tracked.wish, hashes, start, end, len(self._requests) == 1)
+        if blocks is None or blocks <= 0:
             return blocks, False
         return blocks * self._block_tokens, True
 

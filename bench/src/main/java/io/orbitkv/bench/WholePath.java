@@ -125,8 +125,9 @@ public final class WholePath implements Contender, AutoCloseable {
 
   /**
    * Of the last measurements what lies between the question for a grant and the receipt, by the
-   * clock of the Manager that was asked: prepare is the grant, transfer the rest. Of at most its
-   * last 256 fetches; the processor time is that of the whole path.
+   * clock of the Manager that was asked: prepare is the grant, transfer the rest. Of its last 256
+   * fetches, which are of more than one measurement if one has fewer; the processor time is that of
+   * the whole path.
    *
    * @param measurements how many, at most as many as there were
    */
@@ -162,9 +163,12 @@ public final class WholePath implements Contender, AutoCloseable {
     if (!times.has(name + "_p50_nanos")) {
       return Sample.Times.NONE;
     }
-    double p99 = micros(times, name + "_p99_nanos");
     return new Sample.Times(
-        micros(times, name + "_mean_nanos"), micros(times, name + "_p50_nanos"), p99, p99);
+        micros(times, name + "_mean_nanos"),
+        micros(times, name + "_p50_nanos"),
+        micros(times, name + "_p99_nanos"),
+        // Of so few the largest is that.
+        micros(times, name + "_max_nanos"));
   }
 
   private static double micros(JsonObject times, String name) {

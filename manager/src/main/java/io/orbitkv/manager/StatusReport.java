@@ -86,6 +86,7 @@ final class StatusReport {
     json.addProperty(name + "_mean_nanos", times.mean());
     json.addProperty(name + "_p50_nanos", times.p50());
     json.addProperty(name + "_p99_nanos", times.p99());
+    json.addProperty(name + "_max_nanos", times.max());
   }
 
   static JsonObject digests(long taken, DigestChecks checks) {

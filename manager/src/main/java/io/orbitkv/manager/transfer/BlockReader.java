@@ -117,7 +117,7 @@ public final class BlockReader implements AutoCloseable {
     return context.times();
   }
 
-  /** Blocks that were asked for and not found. */
+  /** Blocks that were asked for, of peers too, and not found. */
   public long missedBlocks() {
     return missedBlocks.sum();
   }
@@ -142,7 +142,9 @@ public final class BlockReader implements AutoCloseable {
   private LeasedRead answer(long holder, int asked, FetchOperation operation) {
     try {
       List<FetchOperation.Found> found = operation.answer();
-      missedBlocks.add(asked - (long) found.size());
+      if (operation.fetches()) {
+        missedBlocks.add(asked - (long) found.size());
+      }
       if (found.isEmpty()) {
         return new LeasedRead(0, 0, List.of());
       }

@@ -78,6 +78,11 @@ final class FetchOperation implements PartRead.Sink {
     this.origins = new Origin[names.size()];
   }
 
+  /** Whether it may ask peers. */
+  boolean fetches() {
+    return options.fetch();
+  }
+
   /** Holds what is local now. Returns whether nothing is missing. */
   boolean takeLocal() {
     boolean all = true;

@@ -17,16 +17,17 @@ public final class FetchTimes {
    * @param mean average
    * @param p50 median
    * @param p99 99th percentile
+   * @param max the longest
    */
-  public record Distribution(long mean, long p50, long p99) {}
+  public record Distribution(long mean, long p50, long p99, long max) {}
 
   /**
    * What is looked back at.
    *
    * @param count how many fetches; if 0 all else is 0
    * @param grant from the question for a grant to its answer
-   * @param read from there to the receipt of the last byte
-   * @param whole both together
+   * @param read from the submission of its READs to the receipt of the last byte
+   * @param whole both together; not what a grant waited in between for others to be read
    */
   public record Recent(int count, Distribution grant, Distribution read, Distribution whole) {}
 
@@ -57,10 +58,11 @@ public final class FetchTimes {
   private static Distribution distribution(Times[] of, ToLongFunction<Times> figure) {
     long[] sorted = Arrays.stream(of).mapToLong(figure).sorted().toArray();
     return sorted.length == 0
-        ? new Distribution(0, 0, 0)
+        ? new Distribution(0, 0, 0, 0)
         : new Distribution(
             Arrays.stream(sorted).sum() / sorted.length,
             sorted[sorted.length / 2],
-            sorted[sorted.length * 99 / 100]);
+            sorted[sorted.length * 99 / 100],
+            sorted[sorted.length - 1]);
   }
 }

@@ -64,6 +64,7 @@ final class PartRead implements TrackedTicket.Listener {
   private @Nullable GrantOffer granted;
   private long askedNanos;
   private long grantedNanos;
+  private long submittedNanos;
   private int open;
   private boolean cancelled;
   private boolean finished;
@@ -130,7 +131,9 @@ final class PartRead implements TrackedTicket.Listener {
 
   /** Asks the owner, which pins the source. Under the first ticket's id, so safe to repeat. */
   CompletableFuture<GrantOffer> askGrant() {
-    long now = System.nanoTime();
+    synchronized (this) {
+      askedNanos = System.nanoTime();
+    }
     CompletableFuture<GrantOffer> future =
         owner
             .link()
@@ -139,10 +142,11 @@ final class PartRead implements TrackedTicket.Listener {
                     firstTicket,
                     context.transportEpoch(),
                     owner.hello().transportEpoch(),
-                    wanted.stream().map(WantedBlock::name).toList()));
+                    wanted.stream().map(WantedBlock::name).toList()))
+            // Not when it is submitted: it may wait for others to be read.
+            .thenApply(this::answered);
     synchronized (this) {
       asked = future;
-      askedNanos = now;
     }
     return future;
   }
@@ -160,7 +164,7 @@ final class PartRead implements TrackedTicket.Listener {
         return leftOut;
       }
       granted = offer;
-      grantedNanos = System.nanoTime();
+      submittedNanos = System.nanoTime();
       open = 1;
     }
     try {
@@ -242,6 +246,11 @@ final class PartRead implements TrackedTicket.Listener {
     }
   }
 
+  private synchronized GrantOffer answered(GrantOffer offer) {
+    grantedNanos = System.nanoTime();
+    return offer;
+  }
+
   private synchronized boolean isCancelled() {
     return cancelled;
   }
@@ -297,7 +306,7 @@ final class PartRead implements TrackedTicket.Listener {
       good = outcome.completed();
       done = granted;
       if (good && done != null) {
-        context.times().add(grantedNanos - askedNanos, System.nanoTime() - grantedNanos);
+        context.times().add(grantedNanos - askedNanos, System.nanoTime() - submittedNanos);
       }
     }
     boolean check = good && memory.hasDigests();

@@ -26,7 +26,13 @@ public record SteppedTransfers(Object context, RemotePeers peers) {
       RemotePeers peers) {
     return new SteppedTransfers(
         new FetchContext(
-            pool, catalog, tickets, limits, new DigestChecks(digestThreads), transportEpoch),
+            pool,
+            catalog,
+            tickets,
+            limits,
+            new DigestChecks(digestThreads),
+            new FetchTimes(),
+            transportEpoch),
         peers);
   }
 
