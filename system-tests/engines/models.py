@@ -6,7 +6,7 @@ from typing import Any
 
 from hosts import Engine
 from prompts import restorable, unique_blocks
-from rig import PATIENT, Failed, Rig, await_state, check, same_bytes
+from rig import OBSERVER, PATIENT, Failed, Rig, await_state, check, same_bytes
 
 GEMMA = {
     "architectures": ["Gemma3ForCausalLM"],
@@ -112,5 +112,5 @@ def refused_models(rig: Rig) -> str:
             check(f"of kind {spec}" in log and "run it without the connector" in log, f"{name}: its log does not say why")
             continue
         raise Failed(f"{name}: the engine started")
-    await_state(manager, "no session", lambda s: s["sessions"]["open"] <= 1)
+    await_state(manager, "no session", lambda s: s["sessions"]["open"] <= OBSERVER)
     return f"refused: {', '.join(kinds)}"

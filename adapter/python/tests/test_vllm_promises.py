@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import orbitkv
 from orbitkv.vllm.lookup import MOST_LOOKUPS, Shard
 from orbitkv.vllm.options import Options
-from orbitkv.vllm.promises import MISS_SECONDS, WARY_TIMEOUT, Promises, Wish
+from orbitkv.vllm.promises import LOCAL_LOOKUPS, MISS_SECONDS, WARY_TIMEOUT, Promises, Wish
 
 from .support import DEADLINE, Manager, needs_manager, publish, until
 
@@ -180,6 +180,22 @@ class PromisesTest(unittest.TestCase):
         wish = Wish()
         self.assertEqual(1, self.answer(promises, wish, [*near, *hashes(1)]))
         promises.forget(wish)
+
+    # Guard: pass_over in _without_turn. Without it all but the first of a step are computed, though all lies here.
+    def test_nothing_that_lies_here_is_computed_behind_a_frozen_peer(self) -> None:
+        near = hashes(1)
+        save(self.client, near)
+        promises = self.promises(0.5)
+        self.peer.stop()
+        self.addCleanup(self.peer.resume)
+        self.stall(promises)
+        self.busy(promises)
+        promises.next_step()
+        wishes = [Wish() for _ in range(LOCAL_LOOKUPS + 2)]
+        self.assertNotIn(0, [promises.of(wish, near, 0, 1, False) for wish in wishes])
+        for wish in wishes:
+            self.assertEqual(1, self.answer(promises, wish, near))
+            promises.forget(wish)
 
     # Guard: _judge_probe. Without it a peer that is back is waited for 50 ms at most for ever.
     def test_peer_that_is_back_is_waited_for_again(self) -> None:

@@ -41,8 +41,9 @@ class Wish:
     def __init__(self) -> None:
         self.lookup: Lookup | None = None
         self.here: Lookup | None = None
-        """The question for what is local, before its turn; asked once."""
+        """The question for what is local, before its turn."""
         self.asked_here = False
+        """Whether that was put since the request last had a promise, or gave one up."""
         self.refused_at: float | None = None
         self.missed_at = -MISS_SECONDS
         self.progress = 0
@@ -70,6 +71,7 @@ class Promises:
         self._stalled = False
         """Whether the last lookup that ended was ended by a clock, with nothing."""
         self._probe: Probe | None = None
+        self._wary_timeout = min(WARY_TIMEOUT, options.lookup_timeout)
         self._turns = Turns(options.lookup_timeout)
         self._asked_here = 0
 
@@ -147,8 +149,7 @@ class Promises:
             self._asked_here += 1
             wish.asked_here = True
             self._counters.add("local_lookups")
-            timeout = min(WARY_TIMEOUT, self._options.lookup_timeout)
-            wish.here = Lookup(shards, hashes[start:end], start, timeout, fetch=False)
+            wish.here = Lookup(shards, hashes[start:end], start, self._wary_timeout, fetch=False)
             if not wish.here.spin(SPIN_SECONDS):
                 # The Manager is slow: the step waits for no other answer.
                 self._asked_here = LOCAL_LOOKUPS
@@ -160,7 +161,7 @@ class Promises:
             return None
         # Of a prefix that only begins here the rest may come from a peer, unless no peer answers.
         blocks = here.start + here.blocks - start
-        if here.blocks == here.wanted or self._stalled and blocks > 0:
+        if here.blocks == here.wanted or (self._stalled and blocks > 0):
             wish.lookup, wish.here = here, None
             return blocks
         self._forget_here(wish)
@@ -193,7 +194,7 @@ class Promises:
         # While lookups are answered by clocks, one question with time is always out.
         if self._wary and self._probe is None:
             self._probe = self._new_probe(shards, hashes)
-        timeout = min(WARY_TIMEOUT, self._options.lookup_timeout) if self._wary else self._options.lookup_timeout
+        timeout = self._wary_timeout if self._wary else self._options.lookup_timeout
         self._counters.add("lookups")
         return Lookup(shards, hashes, start, timeout)
 

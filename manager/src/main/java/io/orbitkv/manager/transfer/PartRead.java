@@ -62,8 +62,7 @@ final class PartRead implements TrackedTicket.Listener {
   private final List<TicketId> submitted = new ArrayList<>();
   private @Nullable CompletableFuture<GrantOffer> asked;
   private @Nullable GrantOffer granted;
-  private long askedNanos;
-  private long grantedNanos;
+  private long grantNanos;
   private long submittedNanos;
   private int open;
   private boolean cancelled;
@@ -131,9 +130,7 @@ final class PartRead implements TrackedTicket.Listener {
 
   /** Asks the owner, which pins the source. Under the first ticket's id, so safe to repeat. */
   CompletableFuture<GrantOffer> askGrant() {
-    synchronized (this) {
-      askedNanos = System.nanoTime();
-    }
+    long begun = System.nanoTime();
     CompletableFuture<GrantOffer> future =
         owner
             .link()
@@ -144,7 +141,7 @@ final class PartRead implements TrackedTicket.Listener {
                     owner.hello().transportEpoch(),
                     wanted.stream().map(WantedBlock::name).toList()))
             // Not when it is submitted: it may wait for others to be read.
-            .thenApply(this::answered);
+            .thenApply(offer -> answered(offer, System.nanoTime() - begun));
     synchronized (this) {
       asked = future;
     }
@@ -246,8 +243,8 @@ final class PartRead implements TrackedTicket.Listener {
     }
   }
 
-  private synchronized GrantOffer answered(GrantOffer offer) {
-    grantedNanos = System.nanoTime();
+  private synchronized GrantOffer answered(GrantOffer offer, long nanos) {
+    grantNanos = nanos;
     return offer;
   }
 
@@ -306,7 +303,7 @@ final class PartRead implements TrackedTicket.Listener {
       good = outcome.completed();
       done = granted;
       if (good && done != null) {
-        context.times().add(grantedNanos - askedNanos, System.nanoTime() - submittedNanos);
+        context.times().add(grantNanos, System.nanoTime() - submittedNanos);
       }
     }
     boolean check = good && memory.hasDigests();
